@@ -33,6 +33,7 @@ from toolfmt.conversation import (
     ResultPart,
     Said,
     TextPart,
+    ToolDeclaration,
 )
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 MARK: Final = "cache_control"
 """The mark for the prompt cache, which means the same to all who have it."""
-MARKED: Final = (TextPart, MediaPart, CallPart, ResultPart)
+MARKED: Final = (TextPart, MediaPart, CallPart, ResultPart, ToolDeclaration)
 """The parts that may have one."""
 
 
@@ -73,6 +74,8 @@ class PartRow:
         self.read, self.write, self.keys, self.when, self.inside = read, write, keys, when, inside
 
 
+Point: TypeAlias = "tuple[Callable[[JsonValue], JsonObject | None], Callable[[JsonObject], JsonObject]]"
+"""Reads and writes a mark for the prompt cache that comes after what it marks."""
 Further: TypeAlias = Callable[["JsonObject", Any, frozenset[str]], None]
 """Puts what a block says beside the keys that its row knows into the part."""
 _NEW: Final[dict[type, Callable[[], Part]]] = {
@@ -97,7 +100,7 @@ class PartTable:
         tag: str | None = "type",
         marks: Literal["", "read", "kept"] = "",
         strings: bool = False,
-        point: tuple[Callable[[JsonValue], JsonObject | None], Callable[[JsonObject], JsonObject]] | None = None,
+        point: Point | None = None,
         further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None,
         spelled: Callable[[JsonObject], JsonObject] | None = None,
         says: Callable[[JsonValue], tuple[Said, ...]] | None = None,
@@ -158,7 +161,7 @@ class PartTable:
         point, read = self._point, self.read
         for at, item in enumerate(items):
             try:
-                if point is None or not _marked(parts[-1:], point[0](item)):
+                if point is None or not marked(parts[-1:], point[0](item)):
                     parts.append(read(item))
             except ParseError as error:
                 raise located(at, error) from None
@@ -321,8 +324,8 @@ def _where(when: Callable[[Any], bool], write: Callable[[Any], JsonValue]) -> Ca
     return lambda part: write(part) if when(part) else None
 
 
-def _marked(last: Sequence[Part], mark: JsonObject | None) -> bool:
-    """Put a mark on the last part, if it can have one and has none."""
+def marked(last: Sequence[Part | ToolDeclaration], mark: JsonObject | None) -> bool:
+    """Put a mark on the last part or tool, if it can have one and has none."""
     if mark is None or not last or not isinstance(last[0], MARKED) or MARK in last[0].extra:
         return False
     last[0].extra[MARK] = mark

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal
 
+from toolfmt.transcripts.choosing import MODES, Mode
 from toolfmt.transcripts.citations import nested
 
 if TYPE_CHECKING:
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 
 MODELS: Final = r"(ft:)?(gpt-(?!oss)|o\d|chatgpt-|codex-|computer-use-)"
 """The names of OpenAI's models; what has another is served by a copy of its API, with limits of its own."""
-Mode: TypeAlias = Literal["auto", "none", "required"]
-
-
-def _modes() -> dict[str, Mode]:
-    return {"auto": "auto", "none": "none", "required": "required"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,7 +71,7 @@ class ChatShape:
     """A declaration always says what a function takes."""
     strict: Literal["tool", "request", ""] = "tool"
     """Where tools are said to be strict: each in its declaration, or all by the request's `strict_tools`."""
-    choices: Mapping[str, Mode] = field(default_factory=_modes)
+    choices: Mapping[str, Mode] = field(default_factory=lambda: MODES)
     """The words of `tool_choice` that are read; of several for one mode the first is written. Empty: no choice."""
     named: Literal["", "one", "several"] = "several"
     """How many tools `tool_choice` may name."""

@@ -1,13 +1,13 @@
 """How a format declares a function: one table reads and writes it; what is no function is the provider's own kind.
 
-TOOLS = Declaring("anthropic", schema="input_schema", strict=True, marks=True)
+TOOLS = Declaring(owner="anthropic", schema="input_schema", strict=True, marks="kept")
 TOOLS.read({"name": "f", "input_schema": {"type": "object"}, "type": "custom"})
 ToolDeclaration("f", None, {"type": "object"}, extra={"anthropic.type": "custom"})
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,96 +16,160 @@ from toolfmt.conversation import ToolChoice, ToolDeclaration
 from toolfmt.errors import ParseError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.lowering import lower, refusals
-from toolfmt.transcripts.blocks import MARK
+from toolfmt.transcripts.blocks import MARK, marked
 from toolfmt.transcripts.hosted import identity, read_hosted, write_hosted
 from toolfmt.transcripts.request import ToolsPlace
-from toolfmt.transcripts.values import located, own, rest, word
+from toolfmt.transcripts.values import at, located, own, put, rest, text_at, word
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.blocks import Further
+    from toolfmt.transcripts.blocks import Further, Point
     from toolfmt.transcripts.format import Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaring:
-    """The keys of a function's declaration; it has a `name` and may have a `description`."""
+    """How an API declares a function: an object with a `name`, which may have a `description`."""
 
     owner: str
+    under: tuple[str, ...] = ("",)
+    """The keys that declarations are read under; empty: none. The first is written, or `custom` for such a tool."""
     schema: str = "parameters"
+    """The place of the schema."""
+    custom: str = ""
+    """The key of what a tool for free text takes; empty: there are no such tools."""
+    form: tuple[Callable[[JsonValue], JsonValue], Callable[[JsonValue], JsonValue]] | None = None
+    """Reads and writes a schema, or what a tool for free text takes, that is in words of the format's own."""
     typed: bool = False
-    """A declaration says `"type": "function"`."""
-    identity: Literal["name", "schema"] = "name"
-    """The key that only a function has."""
+    """A declaration says its kind: `"type": "function"`."""
+    identity: Literal["name", "schema", "any"] = "name"
+    """The key that only a function has; `any`: there is nothing else."""
+    description: Literal["given", "filled", "always"] = "given"
+    """An empty description is written too, or none is, or one is demanded."""
+    refuses: bool = False
+    """A description that is no text is refused; else it is a further field."""
     strict: bool = False
     """A declaration may say that the schema is strict."""
-    marks: bool = False
-    """A declaration may have a mark for the prompt cache."""
+    states_strict: bool = True
+    """And this is written too."""
+    marks: Literal["", "read", "kept"] = ""
+    """Marks for the prompt cache are beside declarations, and are written too (`kept`)."""
+    point: Point | None = None
+    """Such marks come after declarations: how one is read and written."""
     further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None
     """Takes what a declaration says beside, and puts it back."""
-    bare: Literal["absent", "object", "any"] = "absent"
-    """What is written where there is no schema: nothing, an object's schema, or one that anything fits."""
+    bare: JsonObject | None = None
+    """The schema that is written where there is none; None: nothing is."""
+    objects: bool = False
+    """A schema is always of an object."""
+    nulls: bool = False
+    """A declaration always has a schema and says whether it is strict, if only that it is not known."""
+    kept: bool = False
+    """A declaration that is unchanged is written as it was read."""
+    hosted: Callable[[Any], ToolDeclaration] | None = None
+    """Reads all that is no function; without it, what is no object is refused."""
+    spelled: Callable[[JsonObject], JsonObject] | None = None
+    """Gives a declaration the spelling of this table."""
 
     def read(self, item: JsonValue) -> ToolDeclaration:
         """Read a declaration; raises ParseError, which begins with the key, where it is none."""
-        if not is_object(item):
+        if is_object(item):
+            tool = self._read(item if self.spelled is None else self.spelled(item))
+        elif self.hosted is not None:
+            tool = self.hosted(item)
+        else:
             raise ParseError(f": a tool is an object, not {type(item).__name__}")
-        name = word(item, "name")
-        foreign = self.typed and item.get("type", "function") != "function"
-        if foreign or (not name if self.identity == "name" else self.schema not in item):
-            return read_hosted(item, self.owner, name or word(item, "type") or word(item, "id"))
+        if self.kept:
+            tool.origin, tool.source = self.owner, item
+        return tool
+
+    def _read(self, item: JsonObject) -> ToolDeclaration:
+        key = next((key for key in self.under if is_object(item.get(key))), "" if "" in self.under else None)
+        body: JsonObject = item[key] if key else item
+        kind = key or (item.get("type", "function") if self.typed else "function")
+        name, place = word(body, "name"), self.custom if kind == "custom" and self.custom else self.schema
+        foreign = key is None or (not key and kind not in ("function", "custom" if self.custom else ""))
+        if foreign or not (key or {"name": name, "schema": place in item, "any": True}[self.identity]):
+            found = name or word(item, "name") or word(item, "type") or word(item, "id")
+            return read_hosted(item, self.owner, found) if self.hosted is None else self.hosted(item)
         if not name:
             raise ParseError("name: a tool has a name")
-        description, strict = item.get("description"), item.get("strict")
-        known = {"name", self.schema, *(("type",) if self.typed else ())}
+        description, strict = text_at(body, "description") if self.refuses else body.get("description"), None
+        known = {"name", place.partition(".")[0], "" if key or not self.typed else "type"}
         known |= {"description"} if isinstance(description, str | None) else set()
-        known |= {"strict"} if self.strict and isinstance(strict, bool | None) else set()
-        extra = rest(item, known, self.owner)
+        if self.strict and isinstance(body.get("strict"), bool | None):
+            strict = body.get("strict")
+            known.add("strict")
+        extra = rest(body, known, f"{self.owner}.{key}") | rest(item, {"type", key}, self.owner) if key else None
+        schema = at(body, place) if self.form is None else self.form[0](at(body, place))
+        tool = ToolDeclaration(name, description if isinstance(description, str) else None, schema)
+        tool.kind, tool.strict = "custom" if place == self.custom else "function", strict
+        tool.extra = rest(body, known, self.owner) if extra is None else extra
         if self.marks and MARK in item:
-            extra[MARK] = extra.pop(f"{self.owner}.{MARK}")
-        text = description if isinstance(description, str) else None
-        strict = strict if "strict" in known else None
-        tool = ToolDeclaration(name, text, item.get(self.schema), strict=strict, extra=extra)
+            tool.extra[MARK] = tool.extra.pop(f"{self.owner}.{MARK}")
         if self.further is not None:
             self.further[0](item, tool, frozenset(known))
         return tool
 
     def write(self, tool: ToolDeclaration) -> JsonObject | None:
         """Write a declaration; None where the API has no words for it."""
+        if self.kept and tool.origin == self.owner:
+            return tool.source
         if tool.kind == "hosted":
             return write_hosted(tool, self.owner)
-        item: JsonObject = {"type": "function"} if self.typed else {}
-        item["name"] = tool.name
-        if tool.description is not None:
-            item["description"] = tool.description
-        if self.bare == "object":
-            schema = tool.parameters if is_object(tool.parameters) else {}
-            item[self.schema] = schema if "type" in schema else {"type": "object", **schema}
-        elif self.bare == "any" or tool.parameters is not None:
-            item[self.schema] = {} if tool.parameters is None else tool.parameters
-        if self.strict and tool.strict is not None:
-            item["strict"] = tool.strict
+        free = tool.kind == "custom" and bool(self.custom)
+        key = "custom" if free and self.under[0] else self.under[0]
+        item: JsonObject = {"type": tool.kind} if self.typed else {}
+        body: JsonObject = {} if key else item
+        body["name"] = tool.name
+        description = (tool.description or "") if self.description == "always" else tool.description
+        if description or (description is not None and self.description != "filled"):
+            body["description"] = description
+        self._put_schema(tool, body, free=free)
+        if self.strict and self.states_strict and (tool.strict is not None or (self.nulls and not free)):
+            body["strict"] = tool.strict
         if self.further is not None:
             return self.further[1](item, tool)
-        item |= own(tool.extra, self.owner)
-        return item | {MARK: tool.extra[MARK]} if self.marks and MARK in tool.extra else item
+        extra = own(tool.extra, self.owner)
+        if key:
+            item[key] = body | own(extra, key)
+            extra = {name: found for name, found in extra.items() if "." not in name}
+        item |= extra
+        return item | {MARK: tool.extra[MARK]} if self.marks == "kept" and MARK in tool.extra else item
+
+    def _put_schema(self, tool: ToolDeclaration, body: JsonObject, *, free: bool) -> None:
+        schema = tool.parameters if self.form is None else self.form[1](tool.parameters)
+        if self.objects and not free:
+            given = schema if is_object(schema) else {}
+            schema = given if "type" in given else {"type": "object", **given}
+        elif schema is None and not free:
+            schema = self.bare
+        if schema is not None or (self.nulls and not free):
+            put(body, self.custom if free else self.schema, schema)
 
     def read_list(self, value: JsonValue) -> Sequence[ToolDeclaration]:
         """Read a list of declarations."""
         if not is_array(value):
             raise ParseError(f": expected a list, not {type(value).__name__}")
         tools: list[ToolDeclaration] = []
-        for at, item in enumerate(value):
+        for number, item in enumerate(value):
             try:
-                tools.append(self.read(item))
+                if self.point is None or not marked(tools[-1:], self.point[0](item)):
+                    tools.append(self.read(item))
             except ParseError as error:
-                raise located(at, error) from None
+                raise located(f"/{number}", error) from None
         return tools
 
-    def write_list(self, tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
+    def write_list(self, tools: Iterable[ToolDeclaration]) -> list[JsonValue]:
         """Write declarations; what the API has no words for is left out."""
-        return [item for tool in tools if (item := self.write(tool)) is not None]
+        items: list[JsonValue] = []
+        for tool in tools:
+            if (item := self.write(tool)) is not None:
+                items.append(item)
+                if self.point is not None and MARK in tool.extra:
+                    items.append(self.point[1](tool.extra[MARK]))
+        return items
 
     def listed(self, key: str = "tools") -> ToolsPlace:
         """Make the place of a list of declarations."""

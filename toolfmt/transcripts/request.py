@@ -21,7 +21,7 @@ from toolfmt.conversation import Message, Part, ResultPart, Role, TextPart, Tool
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.pieces import sourced
-from toolfmt.transcripts.values import located, own, rest, text_at
+from toolfmt.transcripts.values import located, own, put, rest, text_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -44,7 +44,7 @@ class SystemPlace:
 
 @dataclass(frozen=True, slots=True)
 class ToolsPlace:
-    """The place of the declarations."""
+    """The place of the declarations; `a/b` is the key `b` of the object `a`, whose other keys are further fields."""
 
     key: str
     read: Callable[[JsonValue], Iterable[ToolDeclaration]]
@@ -62,6 +62,8 @@ class ChoicePlace:
     """None for what is not understood, which is kept as it came."""
     write: Callable[[ToolChoice, Sequence[ToolDeclaration]], JsonValue]
     """Write the value under the key, beside these tools; None leaves it out."""
+    known: Sequence[str] = ()
+    """The keys of an object there that are read: others are further fields; empty: it is all read."""
 
 
 class MessageField(NamedTuple):
@@ -120,6 +122,8 @@ class RequestTable:
     system: SystemPlace | None = None
     tools: ToolsPlace | None = None
     choice: ChoicePlace | None = None
+    parallel: str = ""
+    """The key of whether several calls may be made at once."""
     request: bool = True
     """A request is always an object; else a list of messages is, where there is nothing more to say."""
     words: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
@@ -140,6 +144,10 @@ class RequestTable:
         given = [one for one in self.fields if not set(keys).isdisjoint(one.keys)]
         return [one for one in given if one.first], [one for one in given if not one.first]
 
+    @property
+    def _places(self) -> list[str]:
+        return [place.key for place in (self.tools, self.choice) if place is not None]
+
     def read(self, value: JsonValue) -> Transcript:
         """Read a request's object or a list of messages."""
         items = value.get(self.messages) if is_object(value) else value
@@ -148,6 +156,7 @@ class RequestTable:
         messages = self.read_messages(items) if self.read_items is None else list(self.read_items(items))
         if not is_object(value):
             return Transcript(tuple(messages))
+        value = self._opened(value)
         read: JsonObject = {self.messages: items} | ({} if self.tools is None else {self.tools.key: None})
         if self.system is not None:
             read[self.system.key] = True
@@ -161,8 +170,25 @@ class RequestTable:
                 raise located(f"/{self.tools.key}", error) from None
         if self.choice is not None:
             choice = read[self.choice.key] = self.choice.read(value.get(self.choice.key))
+        parallel = value.get(self.parallel)
+        read[self.parallel] = parallel = parallel if isinstance(parallel, bool) else None
         known = {key for key in value if read.get(key) is not None or (key in read and value[key] is None)}
-        return Transcript(tuple(messages), tools, choice, None, rest(value, known, self.owner))
+        extra = rest(value, known, self.owner)
+        if choice is not None and self.choice is not None and self.choice.known:
+            left = {key: item for key, item in value[self.choice.key].items() if key not in self.choice.known}
+            extra |= {f"{self.owner}.{self.choice.key}": left} if left else {}
+        return Transcript(tuple(messages), tools, choice, parallel, extra)
+
+    def _opened(self, value: JsonObject) -> JsonObject:
+        """Give the places inside other objects a key of their own; an object of which nothing is left is gone."""
+        for place in self._places:
+            outer, inside, key = place.partition("/")
+            holder = value.get(outer) if inside else None
+            if is_object(holder) and key in holder:
+                left = {name: item for name, item in holder.items() if name != key}
+                value = {name: item for name, item in value.items() if name != outer or left}
+                value |= {place: holder[key]} | ({outer: left} if left else {})
+        return value
 
     def read_messages(self, items: Sequence[JsonValue], key: str = "") -> list[Message]:
         """Read a list of messages, which is under a key; each keeps the value that it was read from."""
@@ -208,6 +234,14 @@ class RequestTable:
         if not (self.request or value or (self.tools is not None and transcript.tools is not None)):
             return items
         value[self.messages] = items
+        self._put_tools(transcript, value)
+        if self.parallel and transcript.parallel is not None:
+            value[self.parallel] = transcript.parallel
+        for place in [key for key in self._places if "/" in key and key in value]:
+            put(value, place.replace("/", "."), value.pop(place))
+        return value
+
+    def _put_tools(self, transcript: Transcript, value: JsonObject) -> None:
         if self.tools is not None and transcript.tools is not None:
             written = self.tools.write(transcript.tools)
             if written is not None:
@@ -215,8 +249,7 @@ class RequestTable:
         if self.choice is not None and transcript.tool_choice is not None:
             chosen = self.choice.write(transcript.tool_choice, transcript.tools or ())
             if chosen is not None:
-                value[self.choice.key] = chosen
-        return value
+                value[self.choice.key] = value.get(self.choice.key, {}) | chosen if self.choice.known else chosen
 
     def write_one(self, message: Message) -> Iterable[JsonValue]:
         """Write a message; one that is unchanged as it was read."""

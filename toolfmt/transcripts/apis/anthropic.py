@@ -29,7 +29,6 @@ from toolfmt.conversation import (
     ResultPart,
     Said,
     TextPart,
-    ToolChoice,
     ToolDeclaration,
     Transcript,
 )
@@ -38,17 +37,17 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANTHROPIC as SCHEMA
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
 from toolfmt.transcripts.blocks import PartRow, PartTable, content
+from toolfmt.transcripts.choosing import typed
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.hosted import ANTHROPIC, hosted, read_hosted
 from toolfmt.transcripts.media import data_of
-from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace
+from toolfmt.transcripts.request import RequestTable, SystemPlace, ToolsPlace
 from toolfmt.transcripts.values import lines, tagged, text_at, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.chat import Mode
 
 OWNER: Final = "anthropic"
 _PLAIN: Final = "text/plain"
@@ -175,23 +174,7 @@ BLOCKS: Final = PartTable(
 )
 
 
-TOOLS: Final = Declaring(owner=OWNER, schema="input_schema", identity="schema", strict=True, marks=True, bare="object")
-
-
-def _read_choice(value: JsonValue) -> ToolChoice | None:
-    kind = word(value, "type")
-    if kind == "tool" and word(value, "name"):
-        return ToolChoice("required", (value["name"],))
-    return ToolChoice(_MODES[kind]) if kind in _MODES else None
-
-
-def _write_choice(choice: ToolChoice, _: object) -> JsonObject:
-    if len(choice.names) == 1 and choice.mode == "required":
-        return {"type": "tool", "name": choice.names[0]}
-    return {"type": next(word for word, mode in _MODES.items() if mode == choice.mode)}
-
-
-_MODES: Final[dict[str, Mode]] = {"auto": "auto", "any": "required", "none": "none"}
+TOOLS: Final = Declaring(owner=OWNER, schema="input_schema", identity="schema", strict=True, marks="kept", objects=True)
 
 
 def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
@@ -211,7 +194,7 @@ _REQUEST: Final = RequestTable(
     blocks=BLOCKS,
     system=SystemPlace("system", BLOCKS.read_all, BLOCKS.write_all),
     tools=ToolsPlace("tools", TOOLS.read_list, _write_tools),
-    choice=ChoicePlace("tool_choice", _read_choice, _write_choice),
+    choice=typed("tool_choice", "name", {"auto": "auto", "any": "required", "none": "none"}),
 )
 
 

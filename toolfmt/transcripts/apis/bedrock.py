@@ -17,6 +17,7 @@ A block is an object with one key, which says what it is; a cache point marks wh
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -28,7 +29,6 @@ from toolfmt.conversation import (
     Part,
     ReasoningPart,
     ResultPart,
-    Role,
     Said,
     TextPart,
     ToolChoice,
@@ -38,14 +38,14 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
-from toolfmt.transcripts.blocks import MARK, PartRow, PartTable, content
+from toolfmt.transcripts.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.citations import cited, converse
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, flag, ident, option, text, where
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.hosted import read_hosted
 from toolfmt.transcripts.media import MediaKind, kind_of
-from toolfmt.transcripts.request import RequestTable, SystemPlace, objects_in
+from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
 from toolfmt.transcripts.values import expected, lines, own, rest, tagged, word
 
 if TYPE_CHECKING:
@@ -87,7 +87,6 @@ _STORED: Final = f"{OWNER}.s3"
 _SAID: Final = frozenset({"text", "signature"})
 OURS: Final = "tool_use"
 """The type that answers of some models give to a call which the client runs."""
-_CONFIG: Final = f"{OWNER}.toolConfig"
 
 
 def _read_mark(block: JsonValue) -> JsonObject | None:
@@ -252,45 +251,17 @@ BLOCKS: Final = PartTable(
     point=(_read_mark, _write_mark),
     says=_says,
 )
-_ROLES: Final[dict[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
-_SYSTEM: Final = SystemPlace("system", BLOCKS.read_all, BLOCKS.write_list)
-_REQUEST: Final = RequestTable(owner=OWNER, roles=_ROLES, blocks=BLOCKS, texts=False, empty="always", system=_SYSTEM)
-
-
-def read(value: JsonValue) -> Transcript:
-    """Read a request's object or a list of messages."""
-    if not is_object(value):
-        return _REQUEST.read(value)
-    expected(value, "system", is_array, "a list of blocks")
-    config: JsonObject = expected(value, "toolConfig", is_object, "an object") or {}
-    found = _REQUEST.read(value)
-    found.tools = _read_tools(expected(config, "tools", is_array, "a list"))
-    found.tool_choice = _read_choice(config.get("toolChoice"))
-    found.extra.pop(_CONFIG, None)
-    found.extra |= rest(config, {"tools"} if found.tool_choice is None else {"tools", "toolChoice"}, _CONFIG)
-    return found
-
-
-def _read_tools(value: JsonValue) -> tuple[ToolDeclaration, ...] | None:
-    tools: list[ToolDeclaration] = []
-    for item in value or ():
-        mark = _read_mark(item)
-        if mark is not None and tools and MARK not in tools[-1].extra:
-            tools[-1].extra[MARK] = mark
-        else:
-            tools.append(_read_tool(item))
-    return None if value is None else tuple(tools)
-
-
-def _read_tool(item: JsonValue) -> ToolDeclaration:
-    spec = item.get("toolSpec") if is_object(item) else None
-    if not word(spec, "name"):
-        name = next(iter(item), "") if is_object(item) else ""
-        return read_hosted(item, OWNER, name, kind=word(item.get(name), "name") if is_object(item) else "")
-    tool = _SPEC.read(spec)
-    tool.parameters = tool.parameters.get("json") if is_object(tool.parameters) else None
-    tool.origin, tool.source = OWNER, item
-    return tool
+_TOOLS: Final = Declaring(
+    owner=OWNER,
+    under=("toolSpec",),
+    schema="inputSchema.json",
+    description="filled",
+    strict=True,
+    objects=True,
+    kept=True,
+    point=(_read_mark, _write_mark),
+    hosted=lambda item: read_hosted(item, OWNER, next(iter(item), ""), kind=word([*item.values(), ""][0], "name")),
+)
 
 
 def _read_choice(value: JsonValue) -> ToolChoice | None:
@@ -300,43 +271,33 @@ def _read_choice(value: JsonValue) -> ToolChoice | None:
     return ToolChoice("required") if "any" in given else ToolChoice("auto") if "auto" in given else None
 
 
-def write(transcript: Transcript) -> JsonObject:
-    """Write a request's object; leading instructions stand in `system`."""
-    value: JsonObject = _REQUEST.write(transcript)
-    config: JsonObject = {key: value.pop(f"toolConfig.{key}") for key in own(transcript.extra, _CONFIG)}
-    tools = [item for tool in transcript.tools or () for item in _write_tool(tool)]
-    if tools:
-        config["tools"] = tools
-        choice = _write_choice(transcript.tool_choice)
-        if choice is not None:
-            config["toolChoice"] = choice
-    if config:
-        value["toolConfig"] = config
-    return value
-
-
-def _write_tool(tool: ToolDeclaration) -> list[JsonValue]:
-    if tool.kind == "hosted":
-        written = tool.extra.get(f"{OWNER}.hosted")
-    elif tool.origin == OWNER:
-        written = tool.source
-    else:
-        spec = _SPEC.write(replace(tool, description=tool.description or None)) or {}
-        written = {"toolSpec": {**spec, "inputSchema": {"json": spec["inputSchema"]}}}
-    mark = [_write_mark(tool.extra[MARK])] if is_object(tool.extra.get(MARK)) else []
-    return [] if written is None else [written, *mark]
-
-
-_SPEC: Final = Declaring(owner=OWNER, schema="inputSchema", strict=True, bare="object")
-
-
-def _write_choice(choice: ToolChoice | None) -> JsonObject | None:
-    """Write `toolChoice`; there is no word for calling none."""
-    if choice is None or choice.mode == "none":
+def _write_choice(choice: ToolChoice, tools: Sequence[ToolDeclaration]) -> JsonObject | None:
+    """Write `toolChoice`, beside tools alone; there is no word for calling none."""
+    if choice.mode == "none" or not _TOOLS.write_list(tools):
         return None
     if choice.mode == "auto":
         return {"auto": {}}
     return {"tool": {"name": choice.names[0]}} if len(choice.names) == 1 else {"any": {}}
+
+
+_REQUEST: Final = RequestTable(
+    owner=OWNER,
+    roles={"user": "user", "assistant": "assistant", "system": "system"},
+    blocks=BLOCKS,
+    texts=False,
+    empty="always",
+    system=SystemPlace("system", BLOCKS.read_all, BLOCKS.write_list),
+    tools=ToolsPlace("toolConfig/tools", _TOOLS.read_list, lambda tools: _TOOLS.write_list(tools) or None),
+    choice=ChoicePlace("toolConfig/toolChoice", _read_choice, _write_choice),
+)
+
+
+def read(value: JsonValue) -> Transcript:
+    """Read a request's object or a list of messages."""
+    if is_object(value):
+        expected(value, "system", is_array, "a list of blocks")
+        expected(value, "toolConfig", is_object, "an object")
+    return _REQUEST.read(value)
 
 
 def recognise(value: JsonValue) -> bool:
@@ -359,7 +320,7 @@ FORMAT: Final = TranscriptFormat(
     name=OWNER,
     summary="Bedrock Converse: content blocks, toolUse and toolResult.",
     read=read,
-    write=write,
+    write=_REQUEST.write,
     recognise=recognise,
     rules=Rules(
         calls_declared=True,

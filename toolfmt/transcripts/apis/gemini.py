@@ -22,17 +22,18 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import GEMINI_OPENAPI
+from toolfmt.transcripts import choosing
+from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.gemini_parts import BLOCKS, OWNER, PROVIDER, camel, json_schema, spelled
 from toolfmt.transcripts.hosted import COMMON, declared, read_hosted
-from toolfmt.transcripts.request import RequestTable, SystemPlace, ToolsPlace, objects_in
-from toolfmt.transcripts.values import own, rest
+from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
+from toolfmt.transcripts.values import own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 _SPELLINGS: Final = {"system_instruction": "systemInstruction", "tool_config": "toolConfig"}
-_CONFIG: Final = f"{OWNER}.toolConfig"
 _ROLES: Final[dict[str, Role]] = {"user": "user", "model": "assistant", "function": "tool", "tool": "tool", "": "user"}
 
 
@@ -57,6 +58,18 @@ def _write_system(parts: Sequence[Part]) -> JsonObject:
     return {"parts": BLOCKS.write_list(parts)}
 
 
+def _spelled(item: JsonObject) -> JsonObject:
+    """Spell a declaration in camelCase, its schema, which may be OpenAPI's, in JSON Schema's words."""
+    body = camel(item)
+    older = body.pop("parameters", None)
+    if body.get("parametersJsonSchema") is None:
+        body["parametersJsonSchema"] = json_schema(older)
+    return body
+
+
+_FUNCTION: Final = Declaring(owner=OWNER, schema="parametersJsonSchema", identity="any", kept=True, spelled=_spelled)
+
+
 def _read_tools(value: JsonValue) -> list[ToolDeclaration]:
     found: list[ToolDeclaration] = []
     for item in value if is_array(value) else [value]:
@@ -64,32 +77,16 @@ def _read_tools(value: JsonValue) -> list[ToolDeclaration]:
             raise ParseError(": a tool is an object")
         for key, inside in camel(item).items():
             if key == "functionDeclarations" and is_array(inside):
-                found.extend(map(_read_function, inside))
+                found += _FUNCTION.read_list(inside)
             elif inside is not None:
                 found.append(read_hosted({key: inside}, OWNER, key, kind=key, given=inside))
     return found
-
-
-def _read_function(item: JsonValue) -> ToolDeclaration:
-    body = camel(item) if is_object(item) else {}
-    name = body.get("name")
-    if not isinstance(name, str):
-        raise ParseError(": a declaration of a function has a `name`")
-    schema = body.get("parametersJsonSchema")
-    if schema is None:
-        schema = json_schema(body.get("parameters"))
-    tool = ToolDeclaration(name, body.get("description"), schema, extra=rest(body, _FUNCTION, OWNER))
-    tool.origin, tool.source = OWNER, item
-    return tool
 
 
 def _own_schema(tool: ToolDeclaration) -> JsonValue:
     """Give the schema of a declaration that was read, where it is not JSON Schema but OpenAPI's."""
     body = camel(tool.source) if tool.origin == OWNER and is_object(tool.source) else {}
     return spelled(body.get("parameters")) if body.get("parametersJsonSchema") is None else None
-
-
-_FUNCTION: Final = frozenset({"name", "description", "parameters", "parametersJsonSchema"})
 
 
 def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
@@ -100,7 +97,7 @@ def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
         if tool.kind != "hosted":
             if not functions:
                 written.append({"functionDeclarations": functions})
-            functions.append(_write_function(tool))
+            functions.append(_FUNCTION.write(tool))
         elif f"{OWNER}.{COMMON}" in tool.extra:
             written.append(tool.extra[f"{OWNER}.{COMMON}"])
         elif (own_words := declared(OWNER, tool)) is not None:
@@ -108,17 +105,23 @@ def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
     return written
 
 
-def _write_function(tool: ToolDeclaration) -> JsonValue:
-    if tool.origin == OWNER:
-        return tool.source
-    item: JsonObject = {"name": tool.name}
-    if tool.description is not None:
-        item["description"] = tool.description
-    if tool.parameters is not None:
-        item["parametersJsonSchema"] = tool.parameters
-    return item | own(tool.extra, OWNER)
+def _read_choice(value: JsonValue) -> ToolChoice | None:
+    """Read which tools may be called; `VALIDATED` over all tools is Gemini's alone."""
+    calling = camel(value) if is_object(value) else {}
+    mode, names = word(calling, "mode").upper(), calling.get("allowedFunctionNames")
+    named = tuple(name for name in names if isinstance(name, str)) if is_array(names) else ()
+    known = mode in _MODES and (bool(named) or mode != "VALIDATED")
+    return ToolChoice(_MODES[mode], named) if known else None
 
 
+def _write_choice(choice: ToolChoice, _: object) -> JsonObject:
+    if not choice.names or choice.mode == "none":
+        return {"mode": choosing.spelled(choice.mode, _MODES)}
+    return {"mode": "VALIDATED" if choice.mode == "auto" else "ANY", "allowedFunctionNames": list(choice.names)}
+
+
+_MODES: Final[dict[str, choosing.Mode]] = {"AUTO": "auto", "NONE": "none", "ANY": "required", "VALIDATED": "auto"}
+_CALLING: Final = ("mode", "allowedFunctionNames", "allowed_function_names")
 _REQUEST: Final = RequestTable(
     owner=OWNER,
     roles=_ROLES,
@@ -128,6 +131,7 @@ _REQUEST: Final = RequestTable(
     messages="contents",
     system=SystemPlace("systemInstruction", _read_system, _write_system),
     tools=ToolsPlace("tools", _read_tools, _write_tools),
+    choice=ChoicePlace("toolConfig/functionCallingConfig", _read_choice, _write_choice, _CALLING),
 )
 
 
@@ -139,56 +143,13 @@ def read(value: JsonValue) -> Transcript:
     items = contents if is_array(contents) or contents is None else [contents]
     if items is not None:
         request["contents"] = [{"parts": [item]} if isinstance(item, str) else item for item in items]
+    if is_object(request.get("toolConfig")):
+        request["toolConfig"] = camel(request["toolConfig"])
     found = _REQUEST.read(request)
     for message in found.messages:
         if items is not None and len(message.where) > 1:
             message.source = items[message.where[1]]
-    found.tool_choice, config = _read_choice(request.get("toolConfig"))
-    found.extra.pop(_CONFIG, None)
-    found.extra |= config
     return found
-
-
-def _read_choice(value: JsonValue) -> tuple[ToolChoice | None, JsonObject]:
-    """Read which tools may be called, and what else `toolConfig` says: `VALIDATED` over all tools is Gemini's alone."""
-    config = camel(value) if is_object(value) else {}
-    found = config.get("functionCallingConfig")
-    calling = camel(found) if is_object(found) else {}
-    mode, names = calling.get("mode"), calling.get("allowedFunctionNames")
-    named = tuple(name for name in names if isinstance(name, str)) if is_array(names) else ()
-    choice = None
-    match mode.upper() if isinstance(mode, str) else "":
-        case "AUTO":
-            choice = ToolChoice("auto", named)
-        case "NONE":
-            choice = ToolChoice("none", named)
-        case "ANY":
-            choice = ToolChoice("required", named)
-        case "VALIDATED" if named:
-            choice = ToolChoice("auto", named)
-        case _:
-            return None, {_CONFIG: value} if value else {}
-    further = {key: item for key, item in calling.items() if key not in ("mode", "allowedFunctionNames")}
-    config.pop("functionCallingConfig")
-    config |= {"functionCallingConfig": further} if further else {}
-    return choice, {_CONFIG: config} if config else {}
-
-
-def write(transcript: Transcript) -> JsonValue:
-    """Write a request's object; leading instructions stand in `systemInstruction`."""
-    value = _REQUEST.write(transcript)
-    config = value.pop("toolConfig", {})
-    if transcript.tool_choice is not None:
-        calling = config.get("functionCallingConfig", {}) | _write_choice(transcript.tool_choice)
-        config = {**config, "functionCallingConfig": calling}
-    return {**value, "toolConfig": config} if config else value
-
-
-def _write_choice(choice: ToolChoice) -> JsonObject:
-    mode = {"auto": "VALIDATED" if choice.names else "AUTO", "none": "NONE", "required": "ANY"}[choice.mode]
-    if not choice.names or choice.mode == "none":
-        return {"mode": mode}
-    return {"mode": mode, "allowedFunctionNames": list(choice.names)}
 
 
 _KINDS: Final = frozenset({"type", "part_kind"})
@@ -208,7 +169,7 @@ FORMAT: Final = TranscriptFormat(
     name=OWNER,
     summary="Gemini generateContent: contents of parts, functionCall and functionResponse.",
     read=read,
-    write=write,
+    write=_REQUEST.write,
     recognise=recognise,
     messages="contents",
     spellings=_SPELLINGS,

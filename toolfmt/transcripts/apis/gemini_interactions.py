@@ -34,6 +34,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable, returned
+from toolfmt.transcripts.choosing import spelled
 from toolfmt.transcripts.citations import flat
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
@@ -41,12 +42,12 @@ from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.gemini_parts import FILES, PROVIDER
 from toolfmt.transcripts.hosted import INTERACTIONS, hosted
 from toolfmt.transcripts.media import MediaKind, media_type_of
-from toolfmt.transcripts.request import RequestTable, SystemPlace
+from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace
 from toolfmt.transcripts.values import expected, own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.chat import Mode
+    from toolfmt.transcripts.choosing import Mode
 
 OWNER: Final = "gemini-interactions"
 _KINDS: Final[tuple[MediaKind, ...]] = ("image", "audio", "video", "document")
@@ -194,8 +195,8 @@ def _read_choice(value: JsonValue) -> ToolChoice | None:
             return None
 
 
-def _write_choice(choice: ToolChoice) -> JsonValue:
-    mode = next(name for name, meant in _MODES.items() if meant == choice.mode)
+def _write_choice(choice: ToolChoice, _: object) -> JsonValue:
+    mode = spelled(choice.mode, _MODES)
     return {"allowed_tools": {"mode": mode, "tools": list(choice.names)}} if choice.names else mode
 
 
@@ -212,6 +213,7 @@ _REQUEST: Final = RequestTable(
     messages="input",
     system=SystemPlace("system_instruction", CONTENTS.read_all, _write_system),
     tools=Declaring(owner=OWNER, typed=True).listed(),
+    choice=ChoicePlace("generation_config/tool_choice", _read_choice, _write_choice),
 )
 
 
@@ -222,26 +224,7 @@ def read(value: JsonValue) -> Transcript:
     expected(value, "system_instruction", lambda found: isinstance(found, str), "text")
     expected(value, "tools", is_array, "a list")
     given = value["input"]
-    found = _REQUEST.read(value if is_array(given) else {**value, "input": [given]})
-    config = value.get("generation_config")
-    choice = _read_choice(config.get("tool_choice")) if is_object(config) else None
-    if choice is not None and is_object(config):
-        found.tool_choice = choice
-        further = {key: item for key, item in config.items() if key != "tool_choice"}
-        found.extra |= {f"{OWNER}.generation_config": further}
-        if not further:
-            del found.extra[f"{OWNER}.generation_config"]
-    return found
-
-
-def write(transcript: Transcript) -> JsonValue:
-    """Write a request's object; leading instructions are the text of `system_instruction`."""
-    value = _REQUEST.write(transcript)
-    if transcript.tool_choice is not None:
-        config = value.get("generation_config")
-        choice = _write_choice(transcript.tool_choice)
-        value["generation_config"] = {**(config if is_object(config) else {}), "tool_choice": choice}
-    return value
+    return _REQUEST.read(value if is_array(given) else {**value, "input": [given]})
 
 
 def recognise(value: JsonValue) -> bool:
@@ -256,7 +239,7 @@ FORMAT: Final = TranscriptFormat(
     name=OWNER,
     summary="Gemini Interactions: steps of the user, the model and the tools.",
     read=read,
-    write=write,
+    write=_REQUEST.write,
     recognise=recognise,
     messages="input",
     rules=Rules(

@@ -114,7 +114,7 @@ def _items(value: JsonValue) -> list[JsonValue]:
     return listed if is_array(listed) else [value]
 
 
-_TOOLS: Final = Declaring(owner=NAME, schema="inputSchema", bare="object")
+_TOOLS: Final = Declaring(owner=NAME, schema="inputSchema", objects=True)
 
 
 def write(transcript: Transcript) -> list[JsonValue]:

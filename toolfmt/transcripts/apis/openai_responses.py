@@ -17,14 +17,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.conversation import Message, TextPart, ToolDeclaration, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.chat import MODELS
+from toolfmt.transcripts.choosing import openai
+from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.hosted import read_hosted, write_hosted
 from toolfmt.transcripts.responses_items import OWNER, PROVIDER, link_items, read_item, write_items
 from toolfmt.transcripts.values import expected, own, pointer, rest
 
@@ -35,7 +36,8 @@ _REQUEST: Final = frozenset({"input", "instructions", "tools", "parallel_tool_ca
 _LOADING: Final = ("additional_tools", "tool_search_output")
 """The items that declare tools in the course of a conversation."""
 _LOADED: Final = f"{OWNER}.loaded"
-_MODES: Final = frozenset({"auto", "none", "required"})
+_SPACE: Final = f"{OWNER}.namespace"
+_CHOICE: Final = openai(nested=False)
 
 
 def read(value: JsonValue) -> Transcript:
@@ -58,7 +60,7 @@ def read(value: JsonValue) -> Transcript:
     tools = value.get("tools")
     read = tuple(found for item in tools for found in _read_tool(item)) if is_array(tools) else None
     loaded = tuple(_loaded(given, {tool.name for tool in read or ()}))
-    choice = _read_choice(value.get("tool_choice"))
+    choice = _CHOICE.read(value.get("tool_choice"))
     return Transcript(
         tuple(messages),
         (read or ()) + loaded if loaded else read,
@@ -85,21 +87,17 @@ def _read(item: JsonValue, where: tuple[str, int]) -> Message:
     return message
 
 
+_FUNCTION: Final = Declaring(owner=OWNER, custom="format", typed=True, identity="name", strict=True, nulls=True)
+
+
 def _read_tool(item: JsonObject) -> list[ToolDeclaration]:
-    kind = item.get("type")
-    if kind == "namespace" and is_array(item.get("tools")):
-        inside = [found for tool in item["tools"] for found in _read_tool(tool)]
-        for found in inside:
-            found.namespace = item.get("name")
-            found.extra |= {f"{OWNER}.namespace": {key: given for key, given in item.items() if key != "tools"}}
-        return inside
-    if kind not in ("function", "custom") or not isinstance(item.get("name"), str):
-        return [read_hosted(item, OWNER, item.get("name") or kind or "")]
-    schema = "parameters" if kind == "function" else "format"
-    extra = rest(item, {"type", "name", "description", "strict", schema}, OWNER)
-    return [
-        ToolDeclaration(item["name"], item.get("description"), item.get(schema), kind, item.get("strict"), extra=extra)
-    ]
+    if item.get("type") != "namespace" or not is_array(item.get("tools")):
+        return [_FUNCTION.read(item)]
+    inside = [found for tool in item["tools"] for found in _read_tool(tool)]
+    for found in inside:
+        found.namespace = item.get("name")
+        found.extra |= {_SPACE: {key: given for key, given in item.items() if key != "tools"}}
+    return inside
 
 
 def _loaded(items: JsonValue, known: set[str]) -> Iterator[ToolDeclaration]:
@@ -112,16 +110,6 @@ def _loaded(items: JsonValue, known: set[str]) -> Iterator[ToolDeclaration]:
                     known.add(found.name)
                     found.extra[_LOADED] = True
                     yield found
-
-
-def _read_choice(value: JsonValue) -> ToolChoice | None:
-    if isinstance(value, str):
-        return ToolChoice(value) if value in _MODES else None  # pyright: ignore[reportArgumentType] - checked against the modes
-    if not is_object(value):
-        return None
-    if value.get("type") == "allowed_tools" and is_array(value.get("tools")):
-        return ToolChoice(value.get("mode", "auto"), tuple(tool.get("name", "") for tool in value["tools"]))
-    return ToolChoice("required", (value["name"],)) if isinstance(value.get("name"), str) else None
 
 
 def write(transcript: Transcript) -> JsonObject:
@@ -146,7 +134,7 @@ def write(transcript: Transcript) -> JsonObject:
     if transcript.tools is not None and (tools or not transcript.tools):
         value["tools"] = _write_tools(tools)
     if transcript.tool_choice is not None:
-        value["tool_choice"] = _write_choice(transcript.tool_choice, transcript.tools or ())
+        value["tool_choice"] = _CHOICE.write(transcript.tool_choice, transcript.tools or ())
     if transcript.parallel is not None:
         value["parallel_tool_calls"] = transcript.parallel
     return value
@@ -156,48 +144,19 @@ def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
     written: list[JsonValue] = []
     spaces: dict[str, JsonObject] = {}
     for tool in tools:
-        item = _write_tool(tool)
+        about = tool.extra.get(_SPACE)
+        item = _FUNCTION.write(replace(tool, extra={key: tool.extra[key] for key in tool.extra if key != _SPACE}))
         if item is None:
             continue
         if tool.namespace is None:
             written.append(item)
             continue
-        space = spaces.get(tool.namespace)
-        if space is None:
+        if tool.namespace not in spaces:
             bare: JsonObject = {"type": "namespace", "name": tool.namespace, "description": tool.namespace}
-            about = tool.extra.get(f"{OWNER}.namespace") or bare
-            space = spaces[tool.namespace] = {**about, "tools": []}
-            written.append(space)
-        space["tools"].append(item)
+            spaces[tool.namespace] = {**(about or bare), "tools": []}
+            written.append(spaces[tool.namespace])
+        spaces[tool.namespace]["tools"].append(item)
     return written
-
-
-def _write_tool(tool: ToolDeclaration) -> JsonObject | None:
-    if tool.kind == "hosted":
-        return write_hosted(tool, OWNER)
-    item: JsonObject = {"type": tool.kind, "name": tool.name}
-    if tool.description is not None:
-        item["description"] = tool.description
-    if tool.kind == "function":
-        item["parameters"] = tool.parameters
-        item["strict"] = tool.strict
-    elif tool.parameters is not None:
-        item["format"] = tool.parameters
-    further = own(tool.extra, OWNER)
-    further.pop("namespace", None)
-    return item | further
-
-
-def _write_choice(choice: ToolChoice, tools: tuple[ToolDeclaration, ...]) -> JsonValue:
-    if not choice.names:
-        return choice.mode
-    custom = {tool.name for tool in tools if tool.kind == "custom"}
-    entries: list[JsonObject] = [
-        {"type": "custom" if name in custom else "function", "name": name} for name in choice.names
-    ]
-    if len(entries) == 1 and choice.mode == "required":
-        return entries[0]
-    return {"type": "allowed_tools", "mode": choice.mode, "tools": entries}
 
 
 def recognise(value: JsonValue) -> bool:

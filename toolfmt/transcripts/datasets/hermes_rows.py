@@ -10,10 +10,11 @@ r"""Rows of Hermes' function calling data: calls and results in Hermes' tags, to
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
-from toolfmt.transcripts.datasets.rows import TURNS, tool_body
+from toolfmt.transcripts.datasets.rows import TURNS, functions
 from toolfmt.transcripts.datasets.text_rows import RULES, TextRows, turns_of
 from toolfmt.transcripts.format import TranscriptFormat
 
@@ -29,8 +30,7 @@ ROWS: Final = TextRows(
     result={"name": "{name}", "content": "{content}"},
     marks=("<tools>\n", "\n</tools>"),
     system_beside=False,
-    tool=lambda tool: {"type": "function", "function": tool_body(tool)},
-    schema=lambda schema: schema,
+    tools=replace(functions("hermes-rows"), under=("function", ""), typed=True),
 )
 
 

@@ -1,18 +1,19 @@
-r"""What rows for training share: turns of `from` and `value`, calls and tools as JSON text.
+r"""What rows for training share: turns of `from` and `value`, calls as JSON text.
 
 {"conversations": [{"from": "human", "value": "Weather in Paris?"}, {"from": "gpt", "value": "18C."}]}
 [{"name": "get_weather", "arguments": {"city": "Paris"}}]
-[{"name": "get_weather", "description": "Get the weather", "parameters": {"type": "object", "properties": {}}}]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
 
-from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart, ToolDeclaration
+from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.hosted import read_hosted
 from toolfmt.transcripts.values import argument_object, give, json_at, pointer, rest
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ _ROLES: Final[dict[str, Role]] = {
     "tool": "tool",
 }
 _TURN: Final = frozenset({"from", "value"})
-_TOOL: Final = frozenset({"name", "description", "parameters"})
 
 
 def row(value: JsonValue, owner: str) -> JsonObject:
@@ -97,37 +97,8 @@ def json_list(text: JsonValue) -> list[JsonValue] | None:
     return found if is_array(found) else None
 
 
-def read_tool(item: JsonValue, owner: str) -> ToolDeclaration:
-    """Read a declaration: a function's fields, alone or as `function`; anything else is kept whole."""
-    inner = item.get("function", item) if is_object(item) else None
-    if is_object(inner) and isinstance(inner.get("name"), str):
-        further = rest(inner, _TOOL, owner)
-        tool = ToolDeclaration(inner["name"], inner.get("description"), inner.get("parameters"), extra=further)
-    else:
-        tool = ToolDeclaration("", kind="hosted", extra={f"{owner}.hosted": item})
-    tool.origin, tool.source = owner, item
-    return tool
-
-
-def read_tools(value: JsonValue, owner: str) -> list[ToolDeclaration]:
-    """Read a list of declarations."""
-    if not is_array(value):
-        raise ParseError(f": expected a list, not {type(value).__name__}")
-    return [read_tool(item, owner) for item in value]
-
-
-def tool_body(tool: ToolDeclaration) -> JsonObject:
-    """Write a function's fields."""
-    body: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {key: value for key, value in body.items() if value is not None}
-
-
-def write_tools(
-    tools: Iterable[ToolDeclaration], owner: str, write: Callable[[ToolDeclaration], JsonValue] = tool_body
-) -> list[JsonValue]:
-    """Write declarations: what the owner has read as it was, other functions by `write`; other kinds have no place."""
-    return [
-        tool.source if tool.origin == owner else write(tool)
-        for tool in tools
-        if tool.origin == owner or tool.kind == "function"
-    ]
+def functions(owner: str, **form: Any) -> Declaring:
+    """Make the table of declarations: a function's fields, alone or as `function`; anything else is kept whole."""
+    return Declaring(
+        owner=owner, under=("", "function"), kept=True, hosted=lambda item: read_hosted(item, owner, ""), **form
+    )

@@ -41,14 +41,13 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.datasets.rows import (
     TURNS,
     call_objects,
+    functions,
     json_list,
     read_calls,
-    read_tool,
     read_turn,
     row,
     system_message,
     texts,
-    write_tools,
 )
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.media import MediaKind, from_url, to_url
@@ -65,6 +64,7 @@ _LISTS: Final = frozenset(f"{kind}s" for kind in _KINDS)
 _PREFERENCE: Final = ("chosen", "rejected")
 _ROW: Final = frozenset({TURNS, "system", "tools"})
 _CALLS: Final = "function_call"
+_TOOLS: Final = functions(NAME)
 _NAMES: Final = {"user": "human", "assistant": "gpt", "tool": "observation"}
 
 
@@ -94,7 +94,7 @@ def read(value: JsonValue) -> Transcript:
     tools = json_list(whole.get("tools"))
     return Transcript(
         tuple(messages),
-        None if tools is None else tuple(read_tool(item, NAME) for item in tools),
+        None if tools is None else tuple(_TOOLS.read_list(tools)),
         extra=rest(whole, known if tools is not None else known - {"tools"}, NAME),
         rejected=rejected,
         label=label if isinstance(label, bool) else None,
@@ -176,7 +176,7 @@ def write(transcript: Transcript) -> JsonObject:
     if system:
         value["system"] = "\n\n".join(system)
     if transcript.tools is not None:
-        value["tools"] = json_text(write_tools(transcript.tools, NAME))
+        value["tools"] = json_text(_TOOLS.write_list(transcript.tools))
     for kind in _KINDS:
         if addresses := [to_url(part) for part in shown if part.kind == kind]:
             value[f"{kind}s"] = addresses

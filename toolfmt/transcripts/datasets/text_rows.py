@@ -13,7 +13,7 @@ that stand in the middle of it are read, and the text is left whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -24,7 +24,7 @@ from toolfmt.errors import ParseError
 from toolfmt.formatters.syntax_calls import result_formatter
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import default_registry
-from toolfmt.transcripts.datasets.rows import TURNS, read_tool, read_turn, row, system_message, texts, write_tools
+from toolfmt.transcripts.datasets.rows import TURNS, read_turn, row, system_message, texts
 from toolfmt.transcripts.format import Rules
 from toolfmt.transcripts.text.texts import Texts, offered
 from toolfmt.transcripts.values import json_text, own, rest
@@ -32,6 +32,7 @@ from toolfmt.transcripts.values import json_text, own, rest
 if TYPE_CHECKING:
     from toolfmt.dialect.record import Dialect
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.declaring import Declaring
 
 _LIST: Final = re.compile(r"\[\s{0,99}\{")
 _TRIED: Final = 8
@@ -70,9 +71,7 @@ class TextRows:
     """What surrounds the tools."""
     system_beside: bool
     """The instructions stand beside the turns, not in the first one."""
-    tool: Callable[[ToolDeclaration], JsonValue]
-    schema: Callable[[JsonValue], JsonValue]
-    """Says with JSON Schema's words what a tool's schema says."""
+    tools: Declaring
 
     @cached_property
     def _texts(self) -> Texts:
@@ -104,13 +103,11 @@ class TextRows:
                 break
             try:
                 value, end = jsontext.raw_value(text, match.start())
+                tools = tuple(self.tools.read_list(value))
             except ParseError:
                 continue
-            tools = tuple(read_tool(item, self.owner) for item in value)
             if any(tool.kind != "function" for tool in tools):
                 continue
-            for tool in tools:
-                tool.parameters = self.schema(tool.parameters)
             words = text[: match.start()].removesuffix(before)
             ends = text[match.start() - len(before) :] == f"{before}{text[match.start() : end]}{after}"
             return tools, words.removesuffix("\n\n") if ends and words[-2:] in ("", "\n\n") else text
@@ -145,7 +142,7 @@ class TextRows:
             if self._declared(turns)[0] == tools:
                 return found
         text = "\n\n".join(texts(message.parts) for message in messages)
-        functions = write_tools(tools or (), self.owner, self.tool)
+        functions = self.tools.write_list(tools or ())
         if functions and self._declared(text)[0] != tools:
             listed = json_text(functions)
             text = f"{text}\n\n{listed.join(self.marks)}" if text else listed.join(self.marks)

@@ -17,22 +17,20 @@ from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.spelling import normalise
 from toolfmt.schema.walk import map_subschemas
-from toolfmt.transcripts.datasets.rows import TURNS, tool_body
+from toolfmt.transcripts.datasets.rows import TURNS, functions
 from toolfmt.transcripts.datasets.text_rows import RULES, TextRows, turns_of
 from toolfmt.transcripts.format import TranscriptFormat
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import ToolDeclaration
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonValue
     from toolfmt.schema.walk import SchemaPlace
 
 
-def _tool(tool: ToolDeclaration) -> JsonObject:
-    body = tool_body(tool)
+def _written(schema: JsonValue) -> JsonValue:
     try:
-        return body | {"parameters": _dicts(body["parameters"], ())} if "parameters" in body else body
+        return _dicts(schema, ())
     except SchemaError:
-        return body
+        return schema
 
 
 def _dicts(schema: Any, place: SchemaPlace) -> Any:
@@ -59,8 +57,7 @@ ROWS: Final = TextRows(
     result={"name": "{name}", "results": "{content}"},
     marks=("", ""),
     system_beside=True,
-    tool=_tool,
-    schema=_schema,
+    tools=functions("toolace", form=(_schema, _written)),
 )
 
 

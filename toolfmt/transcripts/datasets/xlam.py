@@ -14,21 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import Message, OpaquePart, TextPart, ToolDeclaration, Transcript
+from toolfmt.conversation import Message, OpaquePart, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError, SchemaError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.rules import ARGUMENTS
 from toolfmt.schema.spelling import normalise
-from toolfmt.transcripts.datasets.rows import (
-    call_objects,
-    json_list,
-    read_calls,
-    read_tool,
-    texts,
-    tool_body,
-    write_tools,
-)
+from toolfmt.transcripts.datasets.rows import call_objects, functions, json_list, read_calls, texts
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.values import json_text, own, rest
 
@@ -64,22 +56,21 @@ def read(value: JsonValue) -> Transcript:
     tools = json_list(value.get("tools"))
     return Transcript(
         tuple(messages),
-        None if tools is None else tuple(_read_tool(item) for item in tools),
+        None if tools is None else tuple(_TOOLS.read_list(tools)),
         extra=rest(value, _ROW if tools is not None else _ROW - {"tools"}, NAME),
     )
 
 
-def _read_tool(item: JsonValue) -> ToolDeclaration:
-    tool = read_tool(item, NAME)
-    flat = tool.parameters
-    if is_object(flat) and all(map(is_object, flat.values())):
-        required = [name for name, about in flat.items() if not _optional(about)]
-        try:
-            named = {name: normalise(about) for name, about in flat.items()}
-        except SchemaError:
-            return tool
-        tool.parameters = {"type": "object", "properties": named} | ({"required": required} if required else {})
-    return tool
+def _read_schema(flat: JsonValue) -> JsonValue:
+    """Put named parameters into a schema."""
+    if not is_object(flat) or not all(map(is_object, flat.values())):
+        return flat
+    required = [name for name, about in flat.items() if not _optional(about)]
+    try:
+        named = {name: normalise(about) for name, about in flat.items()}
+    except SchemaError:
+        return flat
+    return {"type": "object", "properties": named} | ({"required": required} if required else {})
 
 
 def _optional(about: JsonObject) -> bool:
@@ -93,7 +84,7 @@ def write(transcript: Transcript) -> JsonObject:
     value: JsonObject = {**own(transcript.extra, NAME)}
     value["query"] = "\n\n".join(texts(message.parts) for message in questions)
     if transcript.tools is not None:
-        value["tools"] = json_text(write_tools(transcript.tools, NAME, _write_tool))
+        value["tools"] = json_text(_TOOLS.write_list(transcript.tools))
     if answers:
         kept = len(answers) == 1 and answers[0].origin == NAME
         parts = [part for message in answers for part in message.parts]
@@ -106,14 +97,12 @@ def _answers(parts: Sequence[object]) -> JsonValue:
     return opaque if opaque is not None else json_text(call_objects(parts))
 
 
-def _write_tool(tool: ToolDeclaration) -> JsonObject:
-    body = tool_body(tool)
-    schema = tool.parameters
-    if is_object(schema):
-        named, required = schema.get("properties"), schema.get("required") or ()
-        given = named if is_object(named) else {}
-        body["parameters"] = {name: _named(about, optional=name not in required) for name, about in given.items()}
-    return body
+def _write_schema(schema: JsonValue) -> JsonValue:
+    if not is_object(schema):
+        return schema
+    named, required = schema.get("properties"), schema.get("required") or ()
+    given = named if is_object(named) else {}
+    return {name: _named(about, optional=name not in required) for name, about in given.items()}
 
 
 def _named(about: JsonValue, *, optional: bool) -> JsonValue:
@@ -122,6 +111,9 @@ def _named(about: JsonValue, *, optional: bool) -> JsonValue:
     if not is_object(about) or not isinstance(kind, str):
         return about
     return {**about, "type": _PYTHON.get(kind, kind) + (_OPTIONAL if optional else "")}
+
+
+_TOOLS: Final = functions(NAME, form=(_read_schema, _write_schema))
 
 
 def recognise(value: JsonValue) -> bool:

@@ -15,7 +15,6 @@ r"""AG-UI's messages and tools, as a run's input has them: reasoning is a messag
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
@@ -30,19 +29,18 @@ from toolfmt.conversation import (
     ResultPart,
     Role,
     TextPart,
-    ToolDeclaration,
     Transcript,
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
-from toolfmt.transcripts.datasets.rows import read_tools, write_tools
+from toolfmt.transcripts.datasets.rows import functions
 from toolfmt.transcripts.fields import text
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.media import kind_of
 from toolfmt.transcripts.pieces import forget_ids
-from toolfmt.transcripts.request import RequestTable, ToolsPlace, objects_in
+from toolfmt.transcripts.request import RequestTable, objects_in
 from toolfmt.transcripts.values import content_text, give, own, rest, text_at, text_or_list, word
 
 if TYPE_CHECKING:
@@ -190,14 +188,7 @@ def _write_call(part: CallPart) -> JsonObject:
     return {"id": part.id or "", "type": "function", "function": function, **own(part.extra, NAME)}
 
 
-def _write_tool(tool: ToolDeclaration) -> JsonObject:
-    schema = {} if tool.parameters is None else {"parameters": tool.parameters}
-    return {"name": tool.name, "description": tool.description or "", **schema, **own(tool.extra, NAME)}
-
-
-_TOOLS: Final = ToolsPlace(
-    "tools", partial(read_tools, owner=NAME), partial(write_tools, owner=NAME, write=_write_tool)
-)
+_TOOLS: Final = functions(NAME, description="always").listed()
 _REQUEST: Final = RequestTable(
     owner=NAME, roles=_ROLES, blocks=BLOCKS, read_message=_read_message, write_message=_write_message, tools=_TOOLS
 )

@@ -29,25 +29,23 @@ from toolfmt.conversation import (
     ResultPart,
     Role,
     TextPart,
-    ToolDeclaration,
     Transcript,
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import list_tools, messages_in, write_tools
+from toolfmt.transcripts.chat_request import messages_in
+from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import arguments, text
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.media import MediaKind, from_url, to_url
-from toolfmt.transcripts.request import RequestTable, ToolsPlace
+from toolfmt.transcripts.request import RequestTable
 from toolfmt.transcripts.values import argument_object, misread, own, rest, text_or_list, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "qwen-agent"
-_SHAPE: Final = ChatShape(owner=NAME, provider=NAME, custom=False, strict="")
 _ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "function": "tool"}
 _MEDIA: Final[dict[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
 _ID: Final = "function_id"
@@ -58,17 +56,6 @@ def read(value: JsonValue) -> Transcript:
     """Read a request's object or a list of messages."""
     called: set[str] = set()
     return replace(_TABLE, read_message=partial(_read_message, called)).read(value)
-
-
-def _read_tools(items: JsonValue) -> Sequence[ToolDeclaration]:
-    tools = list_tools(items, NAME, bare={})
-    for tool in tools:
-        tool.parameters = _schema(tool.parameters)
-    return tools
-
-
-def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
-    return [item.get("function", item) for item in write_tools(tools, _SHAPE)]
 
 
 def _schema(parameters: JsonValue) -> JsonValue:
@@ -199,9 +186,16 @@ def _write_content(parts: Sequence[Part]) -> JsonValue:
     return text_or_list(BLOCKS.write_list(part for part in parts if not isinstance(part, (CallPart, ReasoningPart))))
 
 
-_TOOLS: Final = ToolsPlace("functions", _read_tools, _write_tools)
+_TOOLS: Final = Declaring(
+    owner=NAME, identity="any", strict=True, states_strict=False, form=(_schema, lambda schema: schema)
+)
 _TABLE: Final = RequestTable(
-    owner=NAME, roles=_ROLES, blocks=BLOCKS, write_message=_write_message, tools=_TOOLS, request=False
+    owner=NAME,
+    roles=_ROLES,
+    blocks=BLOCKS,
+    write_message=_write_message,
+    tools=_TOOLS.listed("functions"),
+    request=False,
 )
 
 

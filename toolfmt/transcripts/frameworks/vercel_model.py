@@ -32,17 +32,17 @@ from toolfmt.conversation import (
     ResultPart,
     Role,
     TextPart,
-    ToolChoice,
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
+from toolfmt.transcripts.choosing import typed
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.fields import PartField, arguments, text
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.frameworks.vercel_parts import further, read_file, taken
 from toolfmt.transcripts.media import known_type
-from toolfmt.transcripts.request import ROLES, ChoicePlace, RequestTable, objects_in
+from toolfmt.transcripts.request import ROLES, RequestTable, objects_in
 from toolfmt.transcripts.values import plain_text
 
 if TYPE_CHECKING:
@@ -222,25 +222,7 @@ def _write_message(message: Message) -> list[JsonValue]:
     return [_PUT({"role": role, "content": written}, message)]
 
 
-_FUNCTION: Final = Declaring(owner=NAME, schema="inputSchema", typed=True, strict=True, bare="any", further=_FURTHER)
-
-
-def _read_choice(value: JsonValue) -> ToolChoice | None:
-    match value:
-        case {"type": "tool", "toolName": str() as name}:
-            return ToolChoice("required", (name,))
-        case {"type": "auto" | "none" | "required" as mode} | ("auto" | "none" | "required" as mode):
-            return ToolChoice(mode)
-        case _:
-            return None
-
-
-def _write_choice(choice: ToolChoice, _: object) -> JsonValue:
-    if len(choice.names) == 1 and choice.mode == "required":
-        return {"type": "tool", "toolName": choice.names[0]}
-    return None if choice.names else {"type": choice.mode}
-
-
+_FUNCTION: Final = Declaring(owner=NAME, schema="inputSchema", typed=True, strict=True, bare={}, further=_FURTHER)
 _REQUEST: Final = RequestTable(
     owner=NAME,
     roles=ROLES,
@@ -248,7 +230,7 @@ _REQUEST: Final = RequestTable(
     read_message=_read_message,
     write_message=_write_message,
     tools=_FUNCTION.listed(),
-    choice=ChoicePlace("toolChoice", _read_choice, _write_choice),
+    choice=typed("toolChoice", "toolName"),
 )
 
 

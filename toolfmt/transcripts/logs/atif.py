@@ -36,20 +36,19 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import list_tools, write_tools
+from toolfmt.transcripts.chat_request import functions_of
 from toolfmt.transcripts.fields import PartField, arguments, ident, text
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.media import from_url, media_type_in, media_type_of, to_url
 from toolfmt.transcripts.pieces import kept_or_new, runs
 from toolfmt.transcripts.request import RequestTable
-from toolfmt.transcripts.values import located, own, rest, text_or_list, word
+from toolfmt.transcripts.values import own, rest, text_or_list, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "atif"
 _SHAPE: Final = ChatShape(owner=NAME, provider=NAME, custom=False)
-_TOOLS: Final = "tool_definitions"
 _SHOWN: Final = frozenset[Kind]({"text", "image"})
 _OBSERVED: Final = f"{NAME}.observed"
 """The key of a message that was observed without a call; its value is what further was said of it."""
@@ -186,6 +185,7 @@ _TABLE: Final = RequestTable(
     read_message=_read_step,
     role="source",
     messages="steps",
+    tools=functions_of(_SHAPE).listed("agent/tool_definitions"),
 )
 
 
@@ -193,14 +193,7 @@ def read(value: JsonValue) -> Transcript:
     """Read a trajectory."""
     if not is_object(value):
         raise ParseError(f"{NAME}: expected an object with `steps`")
-    found, agent = _TABLE.read(value), value.get("agent")
-    if is_object(agent) and agent.get(_TOOLS) is not None:
-        try:
-            found.tools = list_tools(agent[_TOOLS], NAME)
-        except ParseError as error:
-            raise located(f"/agent/{_TOOLS}", error) from None
-        found.extra[f"{NAME}.agent"] = {key: item for key, item in agent.items() if key != _TOOLS}
-    return found
+    return _TABLE.read(value)
 
 
 def write(transcript: Transcript) -> JsonObject:
@@ -214,10 +207,8 @@ def write(transcript: Transcript) -> JsonObject:
             if item is not None:
                 steps.append({"step_id": len(steps) + 1, **item})
     value: JsonObject = {"schema_version": "ATIF-v1.7", "agent": {"name": "unknown", "version": "unknown"}}
-    value |= own(transcript.extra, NAME)
-    if transcript.tools is not None:
-        value["agent"] = {**value["agent"], _TOOLS: write_tools(transcript.tools, _SHAPE)}
-    return {**value, "steps": steps}
+    extra = {f"{NAME}.{key}": item for key, item in value.items()} | transcript.extra
+    return _TABLE.write(replace(transcript, messages=(), extra=extra)) | {"steps": steps}
 
 
 def recognise(value: JsonValue) -> bool:

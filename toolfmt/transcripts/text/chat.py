@@ -21,7 +21,7 @@ from toolfmt.errors import ParseError
 from toolfmt.lookup.registry import default_registry
 from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_messages import messages_of
-from toolfmt.transcripts.chat_request import tools_place
+from toolfmt.transcripts.chat_request import functions_of
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.text.results import result_slots
 from toolfmt.transcripts.text.texts import Texts, offered
@@ -82,7 +82,7 @@ class TextChat:
         self.owner = f"{PREFIX}{dialect.name}"
         self._texts = Texts(dialect, syntax, self.owner)
         shape = ChatShape(owner=self.owner, provider="", call_ids=False)
-        self._table = replace(messages_of(shape), tools=tools_place(shape))
+        self._table = replace(messages_of(shape), tools=functions_of(shape).listed())
 
     def read(self, value: JsonValue) -> Transcript:
         """Read an object with `messages`, or a list of messages."""
