@@ -36,7 +36,8 @@ from toolfmt.transcripts.blocks import MARK, PartTable
 from toolfmt.transcripts.chat_parts import content_of, image_of, read_thinking
 from toolfmt.transcripts.citations import cited, grounds, moved, source
 from toolfmt.transcripts.media import media_type_in
-from toolfmt.transcripts.request import MessageField, RequestTable
+from toolfmt.transcripts.message_fields import NOTHING, MessageField
+from toolfmt.transcripts.request import RequestTable
 from toolfmt.transcripts.values import argument_object, give, located, own, rest, text_at, texts_at, word
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ _ROLES: Final[dict[str, Role]] = {
     "function": "tool",
     "ipython": "tool",
 }
-_NOTHING: Final = frozenset[str]()
 
 
 @cache
@@ -119,7 +119,7 @@ def _reasoning(shape: ChatShape) -> MessageField:
             return frozenset({"thinking_blocks", *(key for key in _REASONING if item.get(key) == whole)})
         key = next((key for key in _REASONING if isinstance(item.get(key), str)), "")
         if not key or item["role"] != "assistant":
-            return _NOTHING
+            return NOTHING
         if item[key]:
             spelled = {} if key == (shape.reasoning or "reasoning_content") else {f"{shape.owner}.key": key}
             parts.append(ReasoningPart(item[key], extra=spelled))
@@ -150,7 +150,7 @@ def _images(shape: ChatShape, blocks: PartTable) -> MessageField:
     def read(item: JsonObject, parts: list[Part]) -> frozenset[str]:
         found = _read_images(item, shape, blocks)
         parts += found
-        return frozenset({"images"}) if found else _NOTHING
+        return frozenset({"images"}) if found else NOTHING
 
     def write(parts: list[MediaPart], item: JsonObject) -> bool:
         shown = [part.data for part in parts if part.kind == "image" and part.data]
@@ -176,7 +176,7 @@ def _read_sound(item: JsonObject, parts: list[Part]) -> frozenset[str]:
         parts.append(TextPart(spoken))
     if data := word(sound, "data"):
         parts.append(MediaPart("audio", media_type_in(data), data))
-    return _NOTHING
+    return NOTHING
 
 
 _OWN: Final[dict[str, Callable[[JsonObject], bool]]] = {
@@ -193,7 +193,7 @@ def _citations(shape: ChatShape) -> MessageField:
     def read(item: JsonObject, parts: list[Part]) -> frozenset[str]:
         texts, found = [part for part in parts if isinstance(part, TextPart)], item[key]
         if not is_array(found) or not texts or not all(map(is_object, found)):
-            return _NOTHING
+            return NOTHING
         for citation in found:
             before, text = 0, texts[0]
             start = source(citation).get("start", 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.citations import cited
@@ -116,7 +117,7 @@ _WRITTEN: Final[dict[str, Callable[[CallPart], JsonValue]]] = {
     "object": argument_object,
     "value": argument_value,
     "either": argument_object,
-    "text": lambda part: part.json,
+    "text": lambda part: jsontext.dumps(argument_object(part)) if part.custom else part.json,
 }
 
 

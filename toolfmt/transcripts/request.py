@@ -11,21 +11,22 @@ keys that are not read, or hold what is not understood, go to `extra`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolfmt.conversation import Message, Part, ResultPart, Role, TextPart, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.pieces import sourced
-from toolfmt.transcripts.values import located, own, put, rest, text_at
+from toolfmt.transcripts.pieces import SharedSource, forget_ids, kept_or_new, runs, sourced
+from toolfmt.transcripts.values import located, own, put, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.blocks import PartTable
+    from toolfmt.transcripts.message_fields import MessageField
 
 INSTRUCTIONS: frozenset[str] = frozenset({"system", "developer"})
 ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
@@ -66,26 +67,6 @@ class ChoicePlace:
     """The keys of an object there that are read: others are further fields; empty: it is all read."""
 
 
-class MessageField(NamedTuple):
-    """A field of messages that holds parts, beside the content: calls, reasoning, a refusal."""
-
-    keys: tuple[str, ...]
-    read: Callable[[JsonObject, list[Part]], AbstractSet[str]]
-    """Add what a message says there to its parts, and give the keys that are understood."""
-    kind: type[Part] | None = None
-    """The kind of part that is written there; None: the field is only read."""
-    write: Callable[[list[Any], JsonObject], bool] = lambda _, __: False
-    """Put these parts into a message; whether that makes it one, even without content."""
-    pick: Callable[[Sequence[Part]], Sequence[Part]] | None = None
-    """Picks the parts that are written there; None: all of their kind."""
-    shared: bool = False
-    """The parts are in the content too."""
-    first: bool = False
-    """The parts come before those of the content."""
-    instead: bool = False
-    """A message with this field needs no content."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTable:
     """Where a format keeps what a request says."""
@@ -105,6 +86,8 @@ class RequestTable:
     """The key that names the speaker."""
     names: bool = True
     """A new message may name its speaker; else that is only read."""
+    loose: bool = False
+    """A name that is no text is a further field; else it is refused."""
     result: tuple[Callable[[JsonObject], Part], Callable[[ResultPart], JsonValue]] | None = None
     """Reads and writes a message that is one result."""
     empty: Literal["never", "alone", "always"] = "never"
@@ -115,6 +98,16 @@ class RequestTable:
     """Reads a message that is more than its role and content; several of the hub's where the format has them in one."""
     write_message: Callable[[Message], Iterable[JsonValue]] | None = None
     """Writes such a message that is new or changed; nothing if nothing of it has a place."""
+    write_run: Callable[[Sequence[Message]], Iterable[JsonValue]] | None = None
+    """Writes several messages that one value holds, where `read_message` gives several."""
+    joins: Callable[[list[Message], Message], bool] = lambda _, __: False
+    """Whether a message continues the value of those before it."""
+    answered_inside: bool = False
+    """Calls and results are one value: one that results were added after is written anew, with them."""
+    ids: tuple[str, str] | None = None
+    """The key of each message's id, and how an id begins that only counts the messages; nothing else gives one."""
+    ignored: frozenset[str] = frozenset()
+    """Further keys of messages that say nothing."""
     read_items: Callable[[Sequence[JsonValue]], Iterable[Message]] | None = None
     """Reads all messages, where several values make one, whose source is their list; else each is read by itself."""
     role: str = "role"
@@ -128,10 +121,10 @@ class RequestTable:
     """A request is always an object; else a list of messages is, where there is nothing more to say."""
     words: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
     """The format's word for each role; results are the user's where they have none of their own."""
-    plan: Callable[[tuple[str, ...]], tuple[Sequence[MessageField], Sequence[MessageField]]] = field(
+    plan: Callable[[tuple[str, ...], Role], tuple[Sequence[MessageField], Sequence[MessageField]]] = field(
         init=False, repr=False, compare=False
     )
-    """Picks the fields of a message with these keys: those before the content, and the others."""
+    """Picks the fields of a message with these keys and this role: those before the content, and the others."""
 
     def __post_init__(self) -> None:
         """Find the words and plan the fields."""
@@ -140,8 +133,9 @@ class RequestTable:
         object.__setattr__(self, "words", others | words)
         object.__setattr__(self, "plan", lru_cache(256)(self._planned))
 
-    def _planned(self, keys: tuple[str, ...]) -> tuple[Sequence[MessageField], Sequence[MessageField]]:
-        given = [one for one in self.fields if not set(keys).isdisjoint(one.keys)]
+    def _planned(self, keys: tuple[str, ...], role: Role) -> tuple[Sequence[MessageField], Sequence[MessageField]]:
+        fields = (one for one in self.fields if one.role in (None, role))
+        given = [one for one in fields if not set(keys).isdisjoint(one.keys)]
         return [one for one in given if one.first], [one for one in given if not one.first]
 
     @property
@@ -155,7 +149,7 @@ class RequestTable:
             raise ParseError(f"{self.owner}: expected a list of {self.messages}, or an object with `{self.messages}`")
         messages = self.read_messages(items) if self.read_items is None else list(self.read_items(items))
         if not is_object(value):
-            return Transcript(tuple(messages))
+            return self._found(messages)
         value = self._opened(value)
         read: JsonObject = {self.messages: items} | ({} if self.tools is None else {self.tools.key: None})
         if self.system is not None:
@@ -177,7 +171,11 @@ class RequestTable:
         if choice is not None and self.choice is not None and self.choice.known:
             left = {key: item for key, item in value[self.choice.key].items() if key not in self.choice.known}
             extra |= {f"{self.owner}.{self.choice.key}": left} if left else {}
-        return Transcript(tuple(messages), tools, choice, parallel, extra)
+        return self._found(messages, tools, choice, parallel, extra)
+
+    def _found(self, messages: Iterable[Message], *beside: Any) -> Transcript:
+        found = Transcript(tuple(messages), *beside)
+        return found if self.ids is None else forget_ids(found, f"{self.owner}.{self.ids[0]}", self.ids[1])
 
     def _opened(self, value: JsonObject) -> JsonObject:
         """Give the places inside other objects a key of their own; an object of which nothing is left is gone."""
@@ -194,7 +192,7 @@ class RequestTable:
         """Read a list of messages, which is under a key; each keeps the value that it was read from."""
         messages: list[Message] = []
         where, owner, speaker, roles = f"/{key or self.messages}", self.owner, self.role, self.roles
-        read = self.read_message or self._read_message
+        read = self.read_message or self.read_plain
         for at, item in enumerate(items):
             if not is_object(item):
                 raise ParseError(f"{where}/{at}: a message is an object, not {type(item).__name__}")
@@ -228,9 +226,7 @@ class RequestTable:
         messages = transcript.messages
         if self.system is not None:
             messages = self._write_instructions(transcript.messages, value, self.system)
-        items: list[JsonValue] = []
-        for message in messages:
-            items += self.write_one(message)
+        items = self.write_messages(messages)
         if not (self.request or value or (self.tools is not None and transcript.tools is not None)):
             return items
         value[self.messages] = items
@@ -251,13 +247,44 @@ class RequestTable:
             if chosen is not None:
                 value[self.choice.key] = value.get(self.choice.key, {}) | chosen if self.choice.known else chosen
 
+    def write_messages(self, messages: Sequence[Message]) -> list[JsonValue]:
+        """Write messages; those that are unchanged as they were read."""
+        items: list[JsonValue] = []
+        if self.write_run is None:
+            for message in messages:
+                items += self.write_one(message)
+        else:
+            for kept, new in kept_or_new(messages, self.owner, answered_inside=self.answered_inside):
+                items += () if new else (kept,)
+                for run in runs(new, self.joins):
+                    items += self.write_run(run)
+        return items if self.ids is None else list(self._counted(items, messages, *self.ids))
+
+    def _counted(
+        self, items: list[JsonValue], messages: Sequence[Message], key: str, start: str
+    ) -> Iterator[JsonValue]:
+        """Give values an id that have none and are new: their number, unless it is taken."""
+        sources = [message.source for message in messages if message.origin == self.owner]
+        kept = {id(one.whole if isinstance(one, SharedSource) else one) for one in sources}
+        taken = {word(item, key) for item in items}
+        number = -1
+        for at, item in enumerate(items):
+            if id(item) in kept or key in item:
+                yield item
+                continue
+            number = max(at, number + 1)
+            while f"{start}{number}" in taken:
+                number += 1
+            yield {key: f"{start}{number}", **item}
+
     def write_one(self, message: Message) -> Iterable[JsonValue]:
         """Write a message; one that is unchanged as it was read."""
         if message.origin == self.owner:
             return (message.source,) if self.read_items is None else message.source
-        return (self.write_message or self._write_message)(message)
+        return (self.write_message or self.write_plain)(message)
 
-    def _read_message(self, item: JsonObject, role: Role) -> Message:
+    def read_plain(self, item: JsonObject, role: Role) -> Message:
+        """Read a message that says no more than the table does."""
         if not (self.texts or is_array(item.get(self.content))):
             raise ParseError(f": expected a message with a list under `{self.content}`")
         if role == "tool" and self.result is not None:
@@ -265,22 +292,27 @@ class RequestTable:
         plain = len(item) == 2 and self.content in item  # noqa: PLR2004 - and the role
         if plain and type(found := item[self.content]) is str:
             return Message(role, (TextPart(found, (), {}),) if found else (), None, {})
-        if not self.fields:
-            extra = {} if plain else rest(item, {self.role, self.content}, self.owner)
+        if not (self.fields or self.name):
+            extra = {} if plain else rest(item, self.ignored | {self.role, self.content}, self.owner)
             return Message(role, self.blocks.read_key(item, self.content), extra=extra)
         parts: list[Part] = []
-        known: AbstractSet[str] = {self.role, self.content, self.name}
-        before, after = self.plan(tuple(item))
+        known: AbstractSet[str] = self.ignored | {self.role, self.content, self.name}
+        before, after = self.plan(tuple(item), role)
         for one in before:
             known |= one.read(item, parts)
         if item.get(self.content) is not None:
             parts += self.blocks.read_key(item, self.content)
         for one in after:
             known |= one.read(item, parts)
-        name = text_at(item, self.name) if self.name in item else None
+        name = item.get(self.name)
+        if not isinstance(name, str | None):
+            if not self.loose:
+                raise ParseError(f"{self.name}: expected text, not {type(name).__name__}")
+            name, known = None, known - {self.name}
         return Message(role, tuple(parts), name, rest(item, known, self.owner))
 
-    def _write_message(self, message: Message) -> Iterable[JsonValue]:
+    def write_plain(self, message: Message) -> Iterable[JsonValue]:
+        """Write such a message."""
         if message.role == "tool" and self.result is not None:
             return [self.result[1](part) for part in message.parts if isinstance(part, ResultPart)]
         part = message.parts[0] if len(message.parts) == 1 else None

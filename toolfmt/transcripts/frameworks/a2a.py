@@ -42,7 +42,7 @@ from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.fields import PartField, option, text, where
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.media import kind_of, known_type
-from toolfmt.transcripts.pieces import forget_ids, kept_or_new, sourced
+from toolfmt.transcripts.pieces import sourced
 from toolfmt.transcripts.request import RequestTable, objects_in
 from toolfmt.transcripts.values import expected, json_text, own, rest, word
 
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "a2a"
-_ID: Final = f"{NAME}.messageId"
 _ARTIFACT: Final = "artifactId"
 
 
@@ -142,7 +141,14 @@ def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
 
 _ROLES: Final[dict[str, Role]] = {"ROLE_USER": "user", "ROLE_AGENT": "assistant", "user": "user", "agent": "assistant"}
 _TABLE: Final = RequestTable(
-    owner=NAME, roles=_ROLES, blocks=BLOCKS, read_message=_read_message, messages="history", request=False
+    owner=NAME,
+    roles=_ROLES,
+    blocks=BLOCKS,
+    read_message=_read_message,
+    write_run=lambda run: _write_message(run[0]),
+    messages="history",
+    request=False,
+    ids=("messageId", "message-"),
 )
 
 
@@ -150,7 +156,7 @@ def read(value: JsonValue) -> Transcript:
     """Read a task or a list of messages."""
     if is_object(value) and not value.keys().isdisjoint(("status", "artifacts")):
         value = {"history": [], **value}
-    found = forget_ids(_TABLE.read(value), _ID, "message-")
+    found = _TABLE.read(value)
     if is_object(value):
         artifacts, status = expected(value, "artifacts", is_array, "a list") or (), value.get("status")
         final = status.get("message") if is_object(status) else None
@@ -169,24 +175,21 @@ def _outputs(items: Sequence[JsonValue], key: str) -> Iterator[Message]:
 
 def write(transcript: Transcript) -> JsonValue:
     """Write a list of messages, or a task where there is more to say."""
-    lists: dict[str, list[JsonValue]] = {"history": [], "artifacts": []}
     reported = [found for found in transcript.messages if (found.origin, found.where[:1]) != (NAME, ("/status",))]
-    for kept, new in kept_or_new(reported, NAME):
-        for item in map(_write_message, new) if new else (kept,):
-            if is_object(item):
-                lists["artifacts" if _ARTIFACT in item else "history"].append(item)
-    history = lists["history"]
-    for at, item in enumerate(history):
-        history[at] = item if "messageId" in item else {"messageId": f"message-{at}", **item}
-    beside = own(transcript.extra, NAME) | ({"artifacts": lists["artifacts"]} if lists["artifacts"] else {})
-    return {**beside, "history": history} if beside else history
+    value = _TABLE.write(replace(transcript, messages=tuple(reported)))
+    items = objects_in(value, "history")
+    artifacts = [{key: item[key] for key in item if key != "messageId"} for item in items if _ARTIFACT in item]
+    if not artifacts:
+        return value
+    task = {key: value[key] for key in value if key != "history"} if is_object(value) else {}
+    return task | {"artifacts": artifacts, "history": [item for item in items if _ARTIFACT not in item]}
 
 
-def _write_message(message: Message) -> JsonObject | None:
+def _write_message(message: Message) -> list[JsonValue]:
     parts = BLOCKS.write_list(message.parts)
     further = own(message.extra, NAME)
     role = {} if _ARTIFACT in further else {"role": "ROLE_USER" if message.role == "user" else "ROLE_AGENT"}
-    return {**role, "parts": parts, **further} if parts or not message.parts else None
+    return [{**role, "parts": parts, **further}] if parts or not message.parts else []
 
 
 def recognise(value: JsonValue) -> bool:

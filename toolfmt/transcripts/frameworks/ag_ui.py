@@ -14,13 +14,11 @@ r"""AG-UI's messages and tools, as a run's input has them: reasoning is a messag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from toolfmt import jsontext
 from toolfmt.conversation import (
     CallPart,
-    Content,
     MediaPart,
     Message,
     OpaquePart,
@@ -29,19 +27,18 @@ from toolfmt.conversation import (
     ResultPart,
     Role,
     TextPart,
-    Transcript,
 )
 from toolfmt.dialect.record import Provenance
-from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.datasets.rows import functions
-from toolfmt.transcripts.fields import text
+from toolfmt.transcripts.fields import arguments, constant, ident, text
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.media import kind_of
-from toolfmt.transcripts.pieces import forget_ids
+from toolfmt.transcripts.message_fields import listed
+from toolfmt.transcripts.pieces import changed
 from toolfmt.transcripts.request import RequestTable, objects_in
-from toolfmt.transcripts.values import content_text, give, own, rest, text_at, text_or_list, word
+from toolfmt.transcripts.values import content_text, own, rest, text_at, text_or_list, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -58,7 +55,6 @@ _ROLES: Final[dict[str, Role]] = {
 }
 _SOURCES: Final = {"data": "data", "url": "url", "file": "file_id"}
 _BINARY: Final = {"data": "data", "url": "url", "id": "file_id"}
-_ID: Final = f"{NAME}.id"
 
 
 def _read_media(item: JsonObject) -> MediaPart | None:
@@ -110,11 +106,26 @@ BLOCKS: Final = PartTable(
 )
 
 
-def _content_of(item: JsonObject) -> JsonValue:
-    content = item.get("content")
-    if content is None or isinstance(content, str) or is_array(content):
-        return content
-    raise ParseError(f"content: expected text or a list of parts, not {type(content).__name__}")
+def _read_result(item: JsonObject) -> ResultPart:
+    error, content = text_at(item, "error"), BLOCKS.read_content(item.get("content"))
+    if error and error not in content_text(content):
+        content = (*content, TextPart(error))
+    extra = rest(item, {"role", "content", "toolCallId", "error"}, NAME)
+    return ResultPart(content, text_at(item, "toolCallId"), is_error=error is not None, extra=extra)
+
+
+def _write_result(part: ResultPart) -> JsonObject:
+    error = {"error": content_text(part.content)} if part.is_error else {}
+    item: JsonObject = {"role": "tool", "toolCallId": part.id or "", "content": _content(part.content, "tool"), **error}
+    return item | own(part.extra, NAME)
+
+
+def _content(parts: Sequence[Part], role: Role) -> JsonValue:
+    """Write content: text, or a list of parts where a user says more."""
+    written = BLOCKS.write_list(parts)
+    if role in ("user", "tool"):
+        return text_or_list(written)
+    return "\n".join(item["text"] for item in written if word(item, "type") == "text")
 
 
 def _read_message(item: JsonObject, role: Role) -> Message:
@@ -126,85 +137,40 @@ def _read_message(item: JsonObject, role: Role) -> Message:
             encrypted = text_at(item, "encryptedValue")
             thought = ReasoningPart(text_at(item, "content") or "", None, encrypted, NAME if encrypted else "")
             return Message(role, (thought,), extra=rest(item, {"role", "content", "encryptedValue"}, NAME))
-        case "tool":
-            error, content = text_at(item, "error"), BLOCKS.read_content(_content_of(item))
-            if error and error not in content_text(content):
-                content = (*content, TextPart(error))
-            result = ResultPart(content, text_at(item, "toolCallId"), is_error=error is not None)
-            return Message(role, (result,), extra=rest(item, {"role", "content", "toolCallId", "error"}, NAME))
         case _:
-            calls = item.get("toolCalls")
-            if not (calls is None or is_array(calls)):
-                raise ParseError(f"toolCalls: expected a list, not {type(calls).__name__}")
-            parts = (*BLOCKS.read_all(_content_of(item)), *map(_read_call, calls or ()))
-            return Message(
-                role, parts, text_at(item, "name"), rest(item, {"role", "content", "name", "toolCalls"}, NAME)
-            )
+            return _TABLE.read_plain(item, role)
 
 
-def _read_call(item: JsonValue) -> CallPart:
-    function = item.get("function") if is_object(item) else None
-    if not is_object(item) or not is_object(function):
-        raise ParseError("toolCalls: a call is an object with a `function`")
-    call = CallPart(word(function, "name"), id=text_at(item, "id"), extra=rest(item, {"id", "type", "function"}, NAME))
-    return give(call, function.get("arguments"))
-
-
-def _write_message(message: Message) -> Iterator[JsonObject]:
-    """Write what one message says: its thoughts, then what it says and calls; a result is a message of its own."""
-    extra = own(message.extra, NAME)
-    results = [part for part in message.parts if isinstance(part, ResultPart)]
-    for part in results:
-        item: JsonObject = {"toolCallId": part.id or "", "content": _content(part.content)}
-        error = {"error": content_text(part.content)} if part.is_error else {}
-        yield {"role": "tool", **item, **error, **extra}
-    if results:
-        return
+def _write_message(message: Message) -> Iterator[JsonValue]:
+    """Write what one message says: its thoughts, then what it says and calls."""
+    said = [part for part in message.parts if not isinstance(part, ReasoningPart)]
     for part in message.parts:
         if isinstance(part, ReasoningPart):
             encrypted = {"encryptedValue": part.encrypted} if part.encrypted and part.owner == NAME else {}
-            only = extra if len(message.parts) == 1 else {}
+            only = own(message.extra, NAME) if len(message.parts) == 1 else {}
             yield {"role": "reasoning", "content": part.text, **encrypted, **only}
-    spoken = [part for part in message.parts if not isinstance(part, (ReasoningPart, CallPart))]
-    calls = [_write_call(part) for part in message.parts if isinstance(part, CallPart)]
-    if not (spoken or calls) and message.parts:
-        return
-    name = {} if message.name is None else {"name": message.name}
-    body = {"content": _content(spoken, listed=message.role == "user")} if spoken or not calls else {}
-    yield {"role": message.role, **name, **body, **({"toolCalls": calls} if calls else {}), **extra}
+    if said or not message.parts:
+        yield from _TABLE.write_plain(changed(message, message.role, said))
 
 
-def _content(parts: Iterable[Part | Content], *, listed: bool = True) -> JsonValue:
-    """Write content: text, or a list of parts where that is allowed and needed."""
-    written = BLOCKS.write_list(parts)
-    return (
-        text_or_list(written) if listed else "\n".join(item["text"] for item in written if word(item, "type") == "text")
-    )
-
-
-def _write_call(part: CallPart) -> JsonObject:
-    arguments = jsontext.dumps({"input": part.text or ""}) if part.custom else part.json
-    function: JsonObject = {"name": part.name, "arguments": arguments}
-    return {"id": part.id or "", "type": "function", "function": function, **own(part.extra, NAME)}
-
-
-_TOOLS: Final = functions(NAME, description="always").listed()
-_REQUEST: Final = RequestTable(
-    owner=NAME, roles=_ROLES, blocks=BLOCKS, read_message=_read_message, write_message=_write_message, tools=_TOOLS
+_NAMED: Final = (text("name", "name", default=""), arguments("arguments", "text"))
+_AROUND: Final = (ident("id"), constant("type", "function", needed=False))
+_CALLS: Final = PartTable(NAME, (PartRow("function", CallPart, *_NAMED, inside=True, around=_AROUND),), tag="")
+_TABLE: Final = RequestTable(
+    owner=NAME,
+    roles=_ROLES,
+    blocks=BLOCKS,
+    write_content=_content,
+    fields=(listed("toolCalls", _CALLS, "function", refuses=True, instead=True),),
+    name="name",
+    result=(_read_result, _write_result),
+    empty="alone",
+    no_content="absent",
+    read_message=_read_message,
+    write_message=_write_message,
+    tools=functions(NAME, description="always").listed(),
+    ids=("id", "message_"),
 )
-
-
-def read(value: JsonValue) -> Transcript:
-    """Read a run's input, or a list of messages."""
-    return forget_ids(_REQUEST.read(value), _ID, "message_")
-
-
-def write(transcript: Transcript) -> JsonValue:
-    """Write messages and tools, and what else a run's input of this format had; a message that is new gets an id."""
-    value = _REQUEST.write(transcript)
-    kept = {id(message.source) for message in transcript.messages if message.origin == NAME}
-    items = [item if id(item) in kept else {"id": f"message_{at}", **item} for at, item in enumerate(value["messages"])]
-    return {**value, "messages": items}
 
 
 def recognise(value: JsonValue) -> bool:
@@ -222,8 +188,8 @@ def recognise(value: JsonValue) -> bool:
 FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="AG-UI: messages with ids, reasoning as messages, camelCase keys.",
-    read=read,
-    write=write,
+    read=_TABLE.read,
+    write=_TABLE.write,
     recognise=recognise,
     rules=Rules(result_kinds=ANYTHING, user_kinds=ANYTHING, neighbours="answers", interleaved=False),
     aliases=("agui",),

@@ -44,7 +44,6 @@ from toolfmt.transcripts.citations import anchored
 from toolfmt.transcripts.fields import PartField, citations, ident, text
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.media import kind_of, known_type
-from toolfmt.transcripts.pieces import kept_or_new, runs
 from toolfmt.transcripts.request import RequestTable, objects_in
 from toolfmt.transcripts.values import argument_value, content_text, give, misread, own, plain_text, rest, tagged, word
 
@@ -279,9 +278,6 @@ def read(value: JsonValue) -> Transcript:
     return replace(_TABLE, read_message=read_message).read(value)
 
 
-_TABLE: Final = RequestTable(owner=NAME, roles={"request": "user", "response": "assistant"}, blocks=ANSWER, role="kind")
-
-
 def _request(item: JsonObject, before: str) -> Iterator[Message]:
     given = word(item, "instructions")
     if given and given != before:
@@ -300,18 +296,6 @@ def _request(item: JsonObject, before: str) -> Iterator[Message]:
             yield Message("user", PROMPT.read_all(content), extra=rest(part, _PART, NAME))
         else:
             yield Message("user", (OpaquePart(NAME, part),), extra={_KIND: ""})
-
-
-def write(transcript: Transcript) -> JsonValue:
-    """Write a list of messages."""
-    items: list[JsonValue] = []
-    for kept, new in kept_or_new(transcript.messages, NAME):
-        if not new:
-            items.append(kept)
-        for run in runs(new, _joins):
-            items += _response(run[0]) if run[0].role == "assistant" else _write_request(run)
-    beside = own(transcript.extra, NAME)
-    return {**beside, "messages": items} if beside else items
 
 
 def _joins(run: list[Message], message: Message) -> bool:
@@ -355,6 +339,21 @@ def _write_parts(message: Message) -> list[JsonValue]:
     return [{"part_kind": "user-prompt", "content": content, **beside}] if content or beside else []
 
 
+def _write_run(run: Sequence[Message]) -> list[JsonValue]:
+    return _response(run[0]) if run[0].role == "assistant" else _write_request(run)
+
+
+_TABLE: Final = RequestTable(
+    owner=NAME,
+    roles={"request": "user", "response": "assistant"},
+    blocks=ANSWER,
+    role="kind",
+    write_run=_write_run,
+    joins=_joins,
+    request=False,
+)
+
+
 def recognise(value: JsonValue) -> bool:
     """Recognise messages by their kind, `request` or `response`, and their parts."""
     return any(word(item, "kind") in _TABLE.roles and is_array(item.get("parts")) for item in objects_in(value))
@@ -364,7 +363,7 @@ FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="pydantic-ai's ModelMessage: requests and responses made of parts.",
     read=read,
-    write=write,
+    write=_TABLE.write,
     recognise=recognise,
     rules=replace(JSON_RESULTS, result_names=True, empty_messages=False),
     aliases=("pydanticai", "pydantic"),

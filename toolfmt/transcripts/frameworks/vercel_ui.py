@@ -31,7 +31,6 @@ from toolfmt.conversation import (
     ResultPart,
     Role,
     TextPart,
-    Transcript,
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
@@ -42,7 +41,7 @@ from toolfmt.transcripts.fields import PartField, option, text
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.vercel_parts import taken
 from toolfmt.transcripts.media import from_url, kind_of, known_type
-from toolfmt.transcripts.pieces import forget_ids, kept_or_new, runs
+from toolfmt.transcripts.pieces import runs
 from toolfmt.transcripts.request import RequestTable, objects_in
 from toolfmt.transcripts.values import argument_value, content_text, own, rest, word
 
@@ -55,9 +54,6 @@ _DYNAMIC: Final = "dynamic-tool"
 _TOOL: Final = frozenset({"type", "toolName", "toolCallId", "state", "input", "output", "errorText"})
 _CALLED: Final = frozenset({"input-available", "approval-requested", "approval-responded"})
 _STATES: Final = _CALLED | {"output-available", "output-error", "output-denied"}
-_ID: Final = f"{NAME}.id"
-_START: Final = "message-"
-"""What the id of a message that nobody has named begins with; its number follows."""
 _RAW: Final = f"{NAME}.rawInput"
 _CALLED_WITH: Final = taken(NAME, "callProviderMetadata")
 
@@ -189,41 +185,13 @@ def _cites(item: JsonValue) -> bool:
 _STEP: Final[JsonObject] = {"type": "step-start"}
 
 
-_ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant"}
-_REQUEST: Final = RequestTable(owner=NAME, roles=_ROLES, blocks=BLOCKS, read_message=_read_message)
-
-
-def read(value: JsonValue) -> Transcript:
-    """Read a chat's object or a list of messages; the id of a message that nobody has named says nothing."""
-    return forget_ids(_REQUEST.read(value), _ID, _START)
-
-
-def write(transcript: Transcript) -> JsonValue:
-    """Write a list of messages, or a chat's object where there is more to say."""
-    items: list[JsonValue] = []
-    number = -1
-    taken = {message.extra[_ID] for message in transcript.messages if word(message.extra, _ID)}
-    for kept, new in kept_or_new(transcript.messages, NAME, answered_inside=True):
-        if not new:
-            items.append(kept)
-        for run in runs(new, _answers):
-            item = _write_run(run)
-            if item is not None:
-                number = max(len(items), number + 1)
-                while (ident := f"{_START}{number}") in taken:
-                    number += 1
-                items.append({"id": ident, **item})
-    beside = own(transcript.extra, NAME)
-    return {**beside, "messages": items} if beside else items
-
-
 def _answers(run: list[Message], message: Message) -> bool:
     """Whether a message belongs to an answer's: another's own fields begin another."""
     follows = message.role == "tool" or (message.role == "assistant" and not message.extra)
     return follows and run[0].role in ("assistant", "tool")
 
 
-def _write_run(run: list[Message]) -> JsonObject | None:
+def _write_run(run: Sequence[Message]) -> list[JsonValue]:
     first = run[0]
     role: Role = "assistant" if first.role == "tool" else first.role
     if role == "assistant":
@@ -231,7 +199,7 @@ def _write_run(run: list[Message]) -> JsonObject | None:
         parts = [part for step in steps for part in _write_step(step)]
     else:
         parts = BLOCKS.write_list(first.parts)
-    return {"role": _REQUEST.words[role], "parts": parts, **own(first.extra, NAME)} if parts else None
+    return [{"role": _TABLE.words[role], "parts": parts, **own(first.extra, NAME)}] if parts else []
 
 
 def _write_step(step: list[Message]) -> list[JsonValue]:
@@ -253,6 +221,19 @@ def _write_step(step: list[Message]) -> list[JsonValue]:
     return parts if len(parts) > 1 else []
 
 
+_TABLE: Final = RequestTable(
+    owner=NAME,
+    roles={"system": "system", "user": "user", "assistant": "assistant"},
+    blocks=BLOCKS,
+    read_message=_read_message,
+    write_run=_write_run,
+    joins=_answers,
+    answered_inside=True,
+    request=False,
+    ids=("id", "message-"),
+)
+
+
 def recognise(value: JsonValue) -> bool:
     """Recognise messages by their parts: steps, tools with their state, texts under `text`, files with `mediaType`."""
     return any(
@@ -269,8 +250,8 @@ def recognise(value: JsonValue) -> bool:
 FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="The AI SDK's UIMessage: all steps of an answer in one message, results beside their calls.",
-    read=read,
-    write=write,
+    read=_TABLE.read,
+    write=_TABLE.write,
     recognise=recognise,
     rules=replace(ALL_KINDS, result_kinds=frozenset({"text", "json"}), empty_messages=False),
     aliases=("ai-sdk-ui", "vercel-uimessage"),

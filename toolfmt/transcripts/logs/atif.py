@@ -25,7 +25,6 @@ from toolfmt.conversation import (
     MediaPart,
     Message,
     Part,
-    ReasoningPart,
     ResultPart,
     Role,
     TextPart,
@@ -40,9 +39,9 @@ from toolfmt.transcripts.chat_request import functions_of
 from toolfmt.transcripts.fields import PartField, arguments, ident, text
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.media import from_url, media_type_in, media_type_of, to_url
-from toolfmt.transcripts.pieces import kept_or_new, runs
+from toolfmt.transcripts.message_fields import listed, thought
 from toolfmt.transcripts.request import RequestTable
-from toolfmt.transcripts.values import own, rest, text_or_list, word
+from toolfmt.transcripts.values import own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
 NAME: Final = "atif"
 _SHAPE: Final = ChatShape(owner=NAME, provider=NAME, custom=False)
 _SHOWN: Final = frozenset[Kind]({"text", "image"})
+_OBSERVATION: Final = f"{NAME}.observation"
 _OBSERVED: Final = f"{NAME}.observed"
 """The key of a message that was observed without a call; its value is what further was said of it."""
 _TYPES: Final = {
@@ -108,24 +108,14 @@ _RESULTS: Final = PartTable(NAME, (_RESULT,), tag=None)
 
 def _read_step(item: JsonObject, role: Role) -> Sequence[Message]:
     """Read a step: a message, and one for each result after it."""
-    parts: list[Part] = list(BLOCKS.read_all(item.get("message")))
-    known = {"step_id", "source", "message"}
-    thought, calls = item.get("reasoning_content"), item.get("tool_calls")
-    if isinstance(thought, str) and role == "assistant":
-        parts.insert(0, ReasoningPart(thought))
-        known.add("reasoning_content")
-    called: list[Part] = []
-    if is_array(calls) and role == "assistant" and all(word(call, "function_name") for call in calls):
-        called = [_CALLS.read(call) for call in calls]
-        known.add("tool_calls")
-    observation = item.get("observation")
+    first = _TABLE.read_plain(item, role)
+    observation = first.extra.get(_OBSERVATION)
     results = observation.get("results") if is_object(observation) and len(observation) == 1 else None
-    observed: list[Message] = []
-    if is_array(results) and all(map(is_object, results)):
-        observed = list(_observed([_RESULTS.read(result) for result in results], called))
-        known.add("observation")
-    own_message = Message(role, (*parts, *called), extra=rest(item, known, NAME))
-    return [own_message, *observed] if own_message.parts or own_message.extra or not observed else observed
+    if not is_array(results) or not all(map(is_object, results)):
+        return [first]
+    del first.extra[_OBSERVATION]
+    observed = list(_observed([_RESULTS.read(result) for result in results], first.parts))
+    return [first, *observed] if first.parts or first.extra or not observed else observed
 
 
 def _observed(results: Sequence[Part], calls: Sequence[Part]) -> Iterator[Message]:
@@ -145,44 +135,35 @@ def _observes(message: Message) -> bool:
     return message.role == "tool" or _OBSERVED in message.extra
 
 
-def _write_step(run: Sequence[Message]) -> JsonObject | None:
-    """Write a message, with the results after it; None if nothing of them has a place."""
-    first, says = run[0], not _observes(run[0])
-    parts = first.parts if says else ()
-    source = _TABLE.words[first.role] if says else "agent"
-    item: JsonObject = {"source": source, "message": _write_content(parts)}
-    thought = "\n\n".join(part.text for part in parts if isinstance(part, ReasoningPart) and part.text)
-    if thought:
-        item["reasoning_content"] = thought
-    calls = [_CALLS.write(part) for part in parts if isinstance(part, CallPart)]
-    if calls:
-        item["tool_calls"] = calls
+def _write_step(run: Sequence[Message]) -> Iterator[JsonObject]:
+    """Write a message, with the results after it; nothing if nothing of them has a place."""
+    says = not _observes(run[0])
+    items = _TABLE.write_plain(run[0]) if says else [{"source": "agent", "message": ""}]
     results = [result for message in run[says:] for result in _write_observed(message)]
-    if results:
-        item["observation"] = {"results": results}
-    if first.parts and not item["message"] and len(item) == 2:  # noqa: PLR2004 - its source and an empty message
-        return None
-    return item | own(first.extra, NAME) if says else item
+    for item in items or ([{"source": "agent", "message": ""}] if results else []):
+        yield item | ({"observation": {"results": results}} if results else {})
 
 
 def _write_observed(message: Message) -> Iterator[JsonObject]:
     if _OBSERVED in message.extra:
-        yield {"content": _write_content(message.parts), **message.extra[_OBSERVED]}
+        yield {"content": BLOCKS.write_all(message.parts), **message.extra[_OBSERVED]}
     for part in message.parts:
         if isinstance(part, ResultPart):
-            link = {} if part.id is None else {"source_call_id": part.id}
-            yield {**link, "content": _write_content(part.content), **own(part.extra, NAME)}
-
-
-def _write_content(parts: Sequence[Part]) -> JsonValue:
-    return text_or_list(BLOCKS.write_list(part for part in parts if not isinstance(part, (CallPart, ReasoningPart))))
+            yield _RESULTS.write(part)
 
 
 _TABLE: Final = RequestTable(
     owner=NAME,
     roles={"system": "system", "user": "user", "agent": "assistant"},
     blocks=BLOCKS,
+    content="message",
+    fields=(thought("reasoning_content"), listed("tool_calls", _CALLS, "function_name")),
+    empty="alone",
     read_message=_read_step,
+    write_run=_write_step,
+    joins=lambda _, message: _observes(message),
+    answered_inside=True,
+    ignored=frozenset({"step_id"}),
     role="source",
     messages="steps",
     tools=functions_of(_SHAPE).listed("agent/tool_definitions"),
@@ -198,17 +179,10 @@ def read(value: JsonValue) -> Transcript:
 
 def write(transcript: Transcript) -> JsonObject:
     """Write a trajectory; of an agent that is not known, its name and version say so."""
-    steps: list[JsonValue] = []
-    for kept, new in kept_or_new(transcript.messages, NAME, answered_inside=True):
-        if is_object(kept):
-            steps.append({**kept, "step_id": len(steps) + 1})
-        for run in runs(new, lambda _, message: _observes(message)):
-            item = _write_step(run)
-            if item is not None:
-                steps.append({"step_id": len(steps) + 1, **item})
-    value: JsonObject = {"schema_version": "ATIF-v1.7", "agent": {"name": "unknown", "version": "unknown"}}
-    extra = {f"{NAME}.{key}": item for key, item in value.items()} | transcript.extra
-    return _TABLE.write(replace(transcript, messages=(), extra=extra)) | {"steps": steps}
+    unknown = {"name": "unknown", "version": "unknown"}
+    extra = {f"{NAME}.schema_version": "ATIF-v1.7", f"{NAME}.agent": unknown} | transcript.extra
+    value: JsonObject = _TABLE.write(replace(transcript, extra=extra))
+    return value | {"steps": [{**item, "step_id": at} for at, item in enumerate(value["steps"], 1)]}
 
 
 def recognise(value: JsonValue) -> bool:

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import (
     CallPart,
     MediaPart,
-    Message,
+    Part,
     ReasoningPart,
     RefusalPart,
     ResultPart,
-    Role,
     TextPart,
     parse_failure,
 )
@@ -35,6 +34,7 @@ from toolfmt.transcripts.fields import PartField, citations, constant, ident, op
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.hosted import INSPECT, hosted
 from toolfmt.transcripts.media import MediaKind, from_url, known_type, to_url
+from toolfmt.transcripts.message_fields import NOTHING, MessageField, listed
 from toolfmt.transcripts.request import ROLES, RequestTable, objects_in
 from toolfmt.transcripts.values import INVALID, argument_object, content_text, own, rest, word
 
@@ -156,34 +156,23 @@ _ARGUMENTS: Final = PartField(("arguments", "type"), _read_arguments, _write_arg
 _CALLS: Final = PartTable(NAME, (PartRow("", CallPart, ident("id"), text("function", "name"), _ARGUMENTS),), tag=None)
 
 
-def _read_message(item: JsonObject, role: Role) -> Message:
-    if role == "tool":
-        return Message(role, (_RESULTS.read(item),))
-    parts = BLOCKS.read_all(item.get("content"))
-    known, calls = {"role", "content"}, item.get("tool_calls")
-    if is_array(calls) and all(word(call, "function") for call in calls):
-        parts = (*parts, *map(_CALLS.read, calls))
-        known.add("tool_calls")
+def _own_proofs(item: JsonObject, parts: list[Part]) -> frozenset[str]:
+    """Say whose proofs an answer holds, by the model that gave it."""
     maker = _MAKERS.get(word(item, "model").partition("/")[0], NAME)
     for part in parts:
         if isinstance(part, ReasoningPart) and (part.signature is not None or part.encrypted is not None):
             part.owner = maker
-    return Message(role, parts, extra=rest(item, known, NAME))
+    return NOTHING
 
 
-def _write_message(message: Message) -> list[JsonValue]:
-    if message.role == "tool":
-        return [_RESULTS.write(part) for part in message.parts if isinstance(part, ResultPart)]
-    written = BLOCKS.write_all([part for part in message.parts if not isinstance(part, CallPart)])
-    calls = [_CALLS.write(part) for part in message.parts if isinstance(part, CallPart)]
-    if message.parts and not written and not calls:
-        return []
-    item: JsonObject = {"role": _REQUEST.words[message.role], "content": written}
-    return [item | ({"tool_calls": calls} if calls else {}) | own(message.extra, NAME)]
-
-
-_REQUEST: Final = RequestTable(
-    owner=NAME, roles=ROLES, blocks=BLOCKS, read_message=_read_message, write_message=_write_message, request=False
+_TABLE: Final = RequestTable(
+    owner=NAME,
+    roles=ROLES,
+    blocks=BLOCKS,
+    fields=(listed("tool_calls", _CALLS, "function"), MessageField(("model", "content"), _own_proofs)),
+    result=(_RESULTS.read, _RESULTS.write),
+    empty="alone",
+    request=False,
 )
 
 
@@ -201,8 +190,8 @@ def recognise(value: JsonValue) -> bool:
 FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="Inspect's ChatMessage: what evaluation logs keep of a conversation.",
-    read=_REQUEST.read,
-    write=_REQUEST.write,
+    read=_TABLE.read,
+    write=_TABLE.write,
     recognise=recognise,
     relative_of="hf-chat",
     rules=replace(ALL_KINDS, result_names=True, interleaved=False, arguments="object"),

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, Role, TextPart, Transcript
+from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
@@ -32,7 +32,7 @@ from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.hosted import OTEL, hosted
 from toolfmt.transcripts.media import kind_of
 from toolfmt.transcripts.request import ROLES, RequestTable, SystemPlace
-from toolfmt.transcripts.values import misread, own, rest, word
+from toolfmt.transcripts.values import word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -84,27 +84,15 @@ BLOCKS: Final = PartTable(
 )
 
 
-def _read_message(item: JsonObject, role: Role) -> Message:
-    if not is_array(item.get("parts")):
-        raise ParseError(": expected a message with parts")
-    extra = rest(item, {"role", "parts", "name"} - misread(item, "name"), NAME)
-    return Message(role, BLOCKS.read_all(item["parts"]), word(item, "name") or None, extra)
-
-
-def _write_message(message: Message) -> list[JsonValue]:
-    parts = BLOCKS.write_list(message.parts)
-    if message.parts and not parts:
-        return []
-    name = {} if message.name is None else {"name": message.name}
-    return [{"role": _REQUEST.words[message.role], "parts": parts, **name, **own(message.extra, NAME)}]
-
-
 _REQUEST: Final = RequestTable(
     owner=NAME,
     roles=ROLES,
     blocks=BLOCKS,
-    read_message=_read_message,
-    write_message=_write_message,
+    content="parts",
+    texts=False,
+    name="name",
+    loose=True,
+    empty="alone",
     messages=_INPUT,
     system=SystemPlace(_SYSTEM, BLOCKS.read_all, BLOCKS.write_list),
     tools=Declaring(owner=NAME, typed=True).listed(_TOOLS),
@@ -138,7 +126,7 @@ def write(transcript: Transcript) -> JsonValue:
     while end and _is_output(messages[end - 1]):
         end -= 1
     value = _REQUEST.write(replace(transcript, messages=messages[:end]))
-    output = [item for message in messages[end:] for item in _REQUEST.write_one(message)]
+    output = _REQUEST.write_messages(messages[end:])
     return {**value, _OUTPUT: output} if output else value
 
 
