@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from toolfmt.dialect.syntax import template_slots
 from toolfmt.events import ArgumentsDelta, CallEnd, CallStart, TextDelta
 from toolfmt.parsers.cursor import WHITE
 from toolfmt.parsers.driving import has_ended
@@ -34,6 +35,8 @@ _LIST = re.compile(rf"{SPACE}\[").match
 _NEXT = re.compile(rf"{SPACE}([,\]])").match
 _GOES_ON = re.compile(rf"{SPACE}[,\"}}\]]|[ \t]*[\w'()]").match
 """What may go on with a call that no marker ends."""
+_ANYTHING = re.compile(r"\s*+\S").match
+"""What may go on with one that no marker begins."""
 _MARKS = re.compile("[`~>\"'\u201c\u2018\u00ab]").search
 """What a text holds in which a call may be quoted."""
 
@@ -41,20 +44,23 @@ _MARKS = re.compile("[`~>\"'\u201c\u2018\u00ab]").search
 class WrittenSection:
     """Calls of one form and the markers around them, if there are any."""
 
-    def __init__(self, compiled: FormGrammar, rivals: Sequence[regex.Pattern[str]]) -> None:
-        """Compile; `rivals` are the patterns that come before a call of the form."""
-        data, form = compiled.form, WrittenForm(compiled)
+    def __init__(self, compiled: FormGrammar, rivals: Sequence[regex.Pattern[str]], *, unmarked: bool = False) -> None:
+        """Compile; `rivals` are the patterns that come before a call of the form, which may be JSON `unmarked`."""
+        data, form = compiled.form, WrittenForm(compiled, bare=compiled.form.bare or unmarked)
+        if unmarked and "id" in template_slots(data):
+            raise NotAtOnce
         closing = with_and_without(data.section.partition("{calls}")[2])[0]
-        between = data.separator.strip()
+        between = ";" if unmarked else data.separator.strip()
         self._between = (
             re.compile(SPACE + re.escape(between)).match if between in {",", ";"} and not data.array else None
         )
-        self._bare = data.bare
+        self._bare, self._unmarked = data.bare or unmarked, unmarked
         fenced = closing.lstrip().startswith("`")  # a fence may also begin the next call
         if "{" in closing or fenced or (data.array and data.call != "{call}"):
             raise NotAtOnce
-        self._form, self._endless = form, compiled.endless or (compiled.literals is not None and not closing.strip())
-        self._listed = data.array
+        endless = compiled.endless or (compiled.literals is not None and not closing.strip())
+        self._goes_on = _ANYTHING if unmarked else _GOES_ON if endless else None
+        self._form, self._listed = form, data.array
         self._rivals = rivals
         self._closer = re.compile(SPACE + as_written(closing.strip())).match if closing.strip() else None
         self._early = None if not closing.strip() or form.begins_with(closing.strip()[0]) else self._closer
@@ -73,14 +79,14 @@ class WrittenSection:
             if closed is None:
                 return -1
             at = closed.end()
-        if self._endless and _GOES_ON(text, at):
+        if self._goes_on is not None and self._goes_on(text, at):
             return -1
         limits, tools = options.limits, options.tools
-        if self._bare and tools and calls[0][0].name not in tools:
+        if self._bare and tools and any(call.name not in tools for call, _, _ in calls):
             return -1
         if index + len(calls) > limits.calls or at - start > limits.call_chars:
             return -1
-        last = None if self._listed else calls[-1]
+        last = None if self._listed and not self._unmarked else calls[-1]
         for one in calls:
             call, early, end = one
             end = at if one is last else end
@@ -105,6 +111,8 @@ class WrittenSection:
             if self._rivals and any(rival.match(text, at, partial=True) for rival in self._rivals):
                 break
             gap = self._between(text, at) if self._between is not None and calls else None
+            if self._unmarked and calls and gap is None and not self._listed:
+                break
             call = self._form.read(text, at if gap is None else gap.end(), options)
             if call is None and gap is not None:
                 return -1
@@ -185,12 +193,13 @@ def _written(
     """The sections whose calls are read at once, by the group of what opens them, and what reads them."""
     for number, section in enumerate(grammar.sections):
         compiled = section.forms[0]
+        unmarked = compiled.body == "call" and compiled.head is None and not section.opener
         before = next(at for at, pattern in enumerate(section.next) if "f0" in pattern.groupindex)
         try:
-            written = WrittenSection(compiled, section.next[:before])
+            written = WrittenSection(compiled, () if unmarked else section.next[:before], unmarked=unmarked)
         except NotAtOnce:
             continue
-        group = f"s{number}" if section.opener else f"c{number}_0"
+        group = f"s{number}" if section.opener else "bare" if unmarked else f"c{number}_0"
         yield group, (section, written, grammar.earlier(group))
 
 
@@ -202,10 +211,11 @@ class WholeParser:
         self._reader, self._options, self._opened = reader, options, opened
         self._parser: Parser[str] | None = None
         self._events: list[Event] | None = None
+        self._tried = False
 
     def reads(self, chunk: str) -> bool:
         """Whether this answer, which is the one that `feed` gets, is read without a grammar at work."""
-        self._events = self._reader.read(chunk, self._options)
+        self._events, self._tried = self._reader.read(chunk, self._options), True
         return self._events is not None
 
     def knows_tools(self) -> bool:
@@ -220,7 +230,7 @@ class WholeParser:
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the answer."""
-        events = self._events or self._reader.read(chunk, self._options)
+        events = self._events if self._tried else self._reader.read(chunk, self._options)
         if events is None:
             self._parser = self._opened()
             events = self._parser.feed(chunk)

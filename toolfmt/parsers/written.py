@@ -63,7 +63,7 @@ class NotAtOnce(Exception):  # noqa: N818 - control flow while a grammar is comp
 class WrittenForm:
     """One form, compiled."""
 
-    def __init__(self, compiled: FormGrammar) -> None:
+    def __init__(self, compiled: FormGrammar, *, bare: bool) -> None:
         """Compile; raises `NotAtOnce` for a form that holds what is not read here."""
         form = compiled.form
         if form.offered and not form.call.startswith("<"):
@@ -84,7 +84,7 @@ class WrittenForm:
         self._begin = re.compile(f"{SPACE}{begin}{SPACE}").match
         self._end = re.compile(SPACE + end if end else "").match
         self._server = form.defaults.get("server")
-        self._provenance: CallProvenance = "bare" if form.bare else "marker"
+        self._provenance: CallProvenance = "bare" if bare else "marker"
         self._template = form.call.lstrip()
 
     def begins_with(self, char: str) -> bool:
