@@ -25,7 +25,7 @@ from toolfmt.parsers.json_shapes import KEY_IS_NAME
 from toolfmt.parsers.patterns import decode_entities
 from toolfmt.parsers.sink import invocation
 from toolfmt.parsers.value_text import object_text
-from toolfmt.schema import declares, depends, property_schema, types
+from toolfmt.schema import declares, depends, plain_type, property_schema, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -49,6 +49,7 @@ _OTHERS = ("payload", "name", "name_in_id")
 """What makes a form one that is not read at once."""
 _OPTIONAL = ("{id}", "{server}", "{agent}")
 _STRING = frozenset({"string"})
+_INTEGER = re.compile(r"-?[1-9][0-9]{0,16}|0").fullmatch
 _DOUBT = object()
 _TAG_END = r"[A-Za-z_][\w.\-]*+(?=[\s/>])|/[A-Za-z_][\w.\-]*+>|(?=[\s=])"
 _OTHER_ELEMENTS = re.compile(rf"[^<]*+(?:<(?:{_TAG_END})[^<]*+)*+").fullmatch
@@ -165,7 +166,9 @@ class _WrittenMembers:
         self._own_names = {*grammar.own_tags, *re.findall(r"[\w.\-]+", markers.replace("\\", ""))} if named else None
         """Names of elements that are no text, where every other element is text unless the tool declares it."""
         opening = opening.removesuffix("\n") if grammar.padded else opening
-        self._member = re.compile(SPACE + _pattern(pieces(opening))).match
+        found = re.compile(SPACE + _pattern(pieces(opening)))
+        self._member, self._marked = found.match, not found.groupindex.keys() <= {"key"}
+        self._keyed = "{key}" in self._closer
         self._wrapper = re.compile(f"{SPACE}<{re.escape(wrapper)}>").match if wrapper else None
         self._wrapper_end = re.compile(f"{SPACE}</{re.escape(wrapper)}>").match
 
@@ -176,9 +179,10 @@ class _WrittenMembers:
             return None
         wrapper = self._wrapper(text, at) if self._wrapper else None
         values: JsonObject = {}
-        end = self._read_all(text, at if wrapper is None else wrapper.end(), options, schema, values)
+        begun = at if wrapper is None else wrapper.end()
+        end = self._read_all(text, begun, options, schema, values)
         closed = self._wrapper_end(text, end) if wrapper is not None and end >= 0 else None
-        if end < 0 or (wrapper is not None and closed is None):
+        if end < 0 or (wrapper is not None and closed is None) or not encodable(text[begun:end]):
             return None
         return values, end if closed is None else closed.end()
 
@@ -186,14 +190,14 @@ class _WrittenMembers:
         self, text: str, at: int, options: ParserOptions, schema: JsonObject | None, values: JsonObject
     ) -> int:
         """Read the elements one after the other into `values`; their end, or -1 where one is in doubt."""
+        closer, (quote, ending) = self._closer, self._quote
         while (opened := self._member(text, at)) is not None:
-            labels, at = opened.groupdict(), opened.end()
-            key = labels["key"]
+            key, at = opened["key"], opened.end()
             if key in values or (self._words is not None and self._words.match(text, at)):
                 return -1
-            if not declares(schema, key) and (key in WRAPPERS or self._no_key(text, opened.start(), key, schema)):
+            kind = plain_type(schema, key)
+            if not (kind or declares(schema, key)) and (key in WRAPPERS or self._no_key(text, opened, schema)):
                 return -1
-            quote, ending = self._quote
             quoted = bool(quote) and text.startswith(quote, at)
             if quoted:
                 at += len(quote)
@@ -202,14 +206,13 @@ class _WrittenMembers:
             else:
                 near = self._hint(text, at)
                 end = after = -1 if near is None else near.start()
-            closer, inner = self._closer.replace("{key}", key), property_schema(schema, key)
-            if not quoted and end >= 0 and not text.startswith(closer, end) and types(inner) == _STRING:
+            if self._keyed:
+                closer = self._closer.replace("{key}", key)
+            if not quoted and end >= 0 and not text.startswith(closer, end) and _is_text(kind, schema, key):
                 end = after = self._past_elements(text, at, closer, schema, options)
-            if end < 0 or not text.startswith(closer, after):
+            if end < 0 or not text.startswith(closer, after) or not (quoted or self._is_plain(text, at, end)):
                 return -1
-            if not quoted and self._misquoted(text, at, end):
-                return -1
-            value = self._value(text[at:end], labels, inner, options, verbatim=quoted)
+            value = self._value(text[at:end], opened, kind, schema, options, verbatim=quoted)
             if value is _DOUBT:
                 return -1
             values[key], at = value, after + len(closer)
@@ -224,53 +227,68 @@ class _WrittenMembers:
         meant = not names.isdisjoint(self._own_names) or any(name in options.tools for name in names)
         return -1 if meant or any(declares(schema, name) for name in names) else end
 
-    def _no_key(self, text: str, at: int, key: str, schema: JsonObject | None) -> bool:
-        """Whether the element at `at`, which its tool does not declare, may be something else than an argument."""
-        grammar = self._grammar
+    def _no_key(self, text: str, opened: re.Match[str], schema: JsonObject | None) -> bool:
+        """Whether an element, which its tool does not declare, may be something else than an argument."""
+        grammar, key = self._grammar, opened["key"]
         if meant(key, schema) != key or not grammar.keyed_by_tag:
             return meant(key, schema) != key
         odd = key in grammar.own_tags or not (key[0].isalpha() or key[0] == "_")
-        return odd or grammar.after.match(text, at, partial=True) is not None
+        return odd or grammar.after.match(text, opened.start(), partial=True) is not None
 
-    def _misquoted(self, text: str, at: int, end: int) -> bool:
-        """Whether a text has one of a quote's marks, but not the whole quote."""
+    def _is_plain(self, text: str, at: int, end: int) -> bool:
+        """Whether a text without a quote has none of its marks, and nothing that may be a part of its closer."""
+        if text.startswith(">", at) or (
+            text.endswith(("<", ">", "]"), at, end) and part_of(text[at:end], self._closer)
+        ):
+            return False
         ends = self._ends
         near = ends.near_quote is not None and ends.near_quote.match(text, at) is not None
-        return near or text.endswith(ends.quote_ends, at, end)
+        return not near and not text.endswith(ends.quote_ends, at, end)
 
-    def _value(
+    def _value(  # noqa: PLR0913 - what is known of it
         self,
         text: str,
-        labels: Mapping[str, str | None],
-        schema: JsonObject | None,
+        opened: re.Match[str],
+        kind: str,
+        arguments: JsonObject | None,
         options: ParserOptions,
         *,
         verbatim: bool,
     ) -> JsonValue:
         """Type the text of one value; `_DOUBT` where more than its text decides."""
         grammar = self._grammar
-        flag, named = labels.get("string") or "", labels.get("type") or ""
-        wire_type = grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
-        if not verbatim and (text[:1] == ">" or part_of(text, self._closer)):
-            return _DOUBT
-        permitted = types(schema)
-        child = grammar.nested and not verbatim and "<" in text and (wire_type or permitted != _STRING)
-        if child or not encodable(text) or (wire_type and wire_type not in KNOWN):
+        wire_type = self._wire_type(opened) if self._marked else ""
+        nested = grammar.nested and "<" in text and not verbatim and (wire_type or kind != "string")
+        if nested or wire_type not in KNOWN or (grammar.padded and text.startswith(("\r", "&"))):
             return _DOUBT
         if grammar.escaped and not verbatim:
-            text = decode_entities(text)
+            text = decode_entities(text) if "&" in text else text
             text = text if text.strip(WHITE) else ""
-        if grammar.padded and text.startswith("\r"):
-            return _DOUBT
         if grammar.padded:
             text = text.removeprefix("\n").removesuffix("\n")
-        inferred = options.infer_types
+        if not wire_type and kind == "string":
+            return text
+        if not wire_type and kind == "integer" and not verbatim and _INTEGER(text):
+            return int(text)
+        schema = property_schema(arguments, opened["key"])
+        permitted, inferred = types(schema), options.infer_types
         untyped = permitted is None and not (inferred or grammar.inferred)
         if not wire_type and (permitted == _STRING or untyped):
             return text
         typed = wire_type or ("json" if grammar.inferred and permitted is None else "")
         value = leaf(text, schema, typed, verbatim=verbatim, repeats=grammar.repeats, inferred=inferred)
         return _DOUBT if isinstance(value, str) and misread(value, schema, wire_type) else plain(value)
+
+    def _wire_type(self, opened: re.Match[str]) -> str:
+        """The type that the element itself names."""
+        labels = opened.groupdict()
+        flag, named = labels.get("string") or "", labels.get("type") or ""
+        return self._grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
+
+
+def _is_text(kind: str, schema: JsonObject | None, key: str) -> bool:
+    """Whether an argument is a string, where its `kind` may not be plain."""
+    return kind == "string" or (not kind and types(property_schema(schema, key)) == _STRING)
 
 
 def as_written(text: str) -> str:

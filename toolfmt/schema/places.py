@@ -108,6 +108,15 @@ def declares(schema: JsonObject | None, key: str) -> bool:
     return any(key in _object(node, "properties") for node, _ in reach(schema))
 
 
+def plain_type(schema: JsonObject | None, key: str) -> str:
+    """Return the type of an object's member where two plain schemas state one; "" where it takes more to know it."""
+    if schema is None or not _COMBINED.isdisjoint(schema):
+        return ""
+    own = _object(schema, "properties").get(key)
+    stated = own.get("type") if is_object(own) and _COMBINING.isdisjoint(own) else None
+    return stated if isinstance(stated, str) and stated in _SINGLE else ""
+
+
 def property_names(schema: JsonObject | None) -> Iterator[str]:
     """Yield the members that a schema names for certain, in its order."""
     names = (key for node, optional in reach(schema) if not optional for key in _object(node, "properties"))
