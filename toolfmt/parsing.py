@@ -165,15 +165,20 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
 def _read_whole(
     text: str, settings: ParseSettings, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]
 ) -> list[Event]:
-    """Read an answer that is all there; calls that are as they should be pass no parser that checks them."""
+    """Read an answer that is all there."""
     reading = settings.of(dialect, tools, whole=True)
-    parser: Parser[str] = dialect.open_parser(reading)
+    events = _all_read(dialect.open_parser(reading), text, settings, dialect, reading)
+    return events + unread_notices(events, text, _finder(dialect.name, tools)) if tools else events
+
+
+def _all_read(
+    parser: Parser[str], text: str, settings: ParseSettings, dialect: AnyDialect, reading: ParserOptions
+) -> list[Event]:
+    """Read an answer to its end; calls that are as they should be pass no parser that checks them."""
     read = isinstance(parser, WholeParser) and parser.reads(text) and parser.knows_tools()
     if not read or settings.checked or reading.strict:
         parser = _checked_parser(parser, settings, dialect, reading)
-    events = parser.feed(text)
-    events += parser.close()
-    return events + unread_notices(events, text, _finder(dialect.name, tools)) if tools else events
+    return [*parser.feed(text), *parser.close()]
 
 
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
@@ -251,23 +256,30 @@ def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
 
 def _detecting(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
     """Open a parser that detects the dialect."""
-    from toolfmt.detection import DetectingParser, Detector, OtherFormats, table
+    from toolfmt.detection import DetectingParser, Detector, OtherFormats, other_calls, table
 
     registry = settings.registry
     known = table(registry)
     opener = known.opener(settings.prompt)
     detector = Detector(known, tools, thinking=settings.reading.reasoning_open or bool(opener), opener=opener)
 
-    def opened(name: str, masked: str, whole: str | None) -> Parser[str] | None:
+    def opened(name: str, masked: str) -> Parser[str]:
         dialect = registry.dialect(name)
-        reading = settings.of(dialect, tools, whole=whole is not None)
-        parser: Parser[str] = dialect.open_parser(reading)
-        if whole is not None and not (isinstance(parser, WholeParser) and parser.reads(whole)):
-            return None
-        parser = OtherFormats(_checked_parser(parser, settings, dialect, reading), name, lambda: Detector(known, tools))
+        parser = OtherFormats(_opened(settings, dialect, tools), name, lambda: Detector(known, tools))
         return _watched(parser, name, tools, masked)
 
-    return DetectingParser(detector, opened, _finder("", tools))
+    def read(name: str, masked: str, text: str) -> list[Event] | None:
+        dialect = registry.dialect(name)
+        reading = settings.of(dialect, tools, whole=True)
+        parser: Parser[str] = dialect.open_parser(reading)
+        if not isinstance(parser, WholeParser) or not parser.reads(text):
+            return None
+        events = _all_read(parser, text, settings, dialect, reading)
+        events += other_calls(events, text, name, lambda: Detector(known, tools))
+        whole = masked + text[len(masked) :]
+        return events + unread_notices(events, whole, _finder(name, tools)) if tools else events
+
+    return DetectingParser(detector, opened, read, _finder("", tools))
 
 
 def call_reader(tools: Mapping[str, ToolDefinition]) -> Callable[[str, str], list[CallEnd | CallFailed]]:
@@ -280,7 +292,7 @@ def call_reader(tools: Mapping[str, ToolDefinition]) -> Callable[[str, str], lis
 
             parser: Parser[str] = DetectingParser(
                 Detector(table(registry), tools),
-                lambda name, _, __: _opened(parse_settings({}), registry.dialect(name), tools),
+                lambda name, _: _opened(parse_settings({}), registry.dialect(name), tools),
             )
         else:
             parser = _opened(parse_settings({}), registry.dialect(dialect), tools)

@@ -31,9 +31,8 @@ class OtherFormats(PassingParser):
         super().__init__(parser)
         self._dialect = dialect
         self._detector = detector
-        self._calls = 0
         self._source: list[str] = []
-        self._passed_events: list[Event] = []
+        self._events: list[Event] = []
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
@@ -43,44 +42,55 @@ class OtherFormats(PassingParser):
     def close(self) -> list[Event]:
         """Say that the answer has ended."""
         events = super().close()
-        passed = coalesce(self._passed_events)
-        texts = [event for event in passed if isinstance(event, TextDelta)]
-        failure = self._second(texts) or self._second(self._with_markers(passed))
-        return events if failure is None else [*events, failure]
-
-    def _second(self, texts: list[TextDelta]) -> CallFailed | None:
-        """Find a call of another format in these texts."""
-        if not texts:
-            return None
-        detector = self._detector()
-        detector.read("".join(event.text for event in texts), eof=True)
-        found = detector.found
-        if found is None or found.candidates[0].score < _CALL:
-            return None
-        at, begun = found.span[0], {event.span[0] for event in self._passed_events if isinstance(event, CallEnd)}
-        for event in texts:
-            if at < len(event.text):
-                raw, start, end = event.text[at:].rstrip(), event.start + at, event.start + len(event.text)
-                if end in begun or self._dialect in {one.dialect for one in found.candidates}:
-                    return None
-                detail = f"it looks like a call in another format, {found.dialect}: an answer has one"
-                return CallFailed(self._calls, raw, "unread_call", detail, (start, start + len(raw)))
-            at -= len(event.text)
-        return None
-
-    def _with_markers(self, passed: list[Event]) -> list[TextDelta]:
-        """Return the texts before which markers were left out, with these: another format's call may need them."""
-        source, texts = "".join(self._source), list[TextDelta]()
-        for before, event in pairwise(passed):
-            if isinstance(before, TextDelta) and isinstance(event, TextDelta):
-                start = before.start + len(before.text)
-                texts.append(TextDelta(source[start : event.start] + event.text, start))
-        return texts
+        return events + other_calls(self._events, "".join(self._source), self._dialect, self._detector)
 
     def _passed(self, events: list[Event]) -> list[Event]:
-        for event in events:
-            if isinstance(event, CallEnd | CallFailed):
-                self._calls += 1
-            if self._calls and isinstance(event, CallEnd | CallFailed | ReasoningDelta | TextDelta):
-                self._passed_events.append(event)
+        self._events += [
+            event for event in events if isinstance(event, CallEnd | CallFailed | ReasoningDelta | TextDelta)
+        ]
         return events
+
+
+def other_calls(events: list[Event], source: str, dialect: str, detector: Callable[[], Detector]) -> list[CallFailed]:
+    """Find a call of another format than `dialect` in the text after the first call of an answer."""
+    ended = [at for at, event in enumerate(events) if isinstance(event, CallEnd | CallFailed)]
+    if not ended or not any(isinstance(event, TextDelta) for event in events[ended[0] :]):
+        return []
+    passed = coalesce(events[ended[0] :])
+    begun = {event.span[0] for event in passed if isinstance(event, CallEnd)}
+    texts = [event for event in passed if isinstance(event, TextDelta)]
+    for some in (texts, _with_markers(passed, source)):
+        if found := _found(some, begun, dialect, detector):
+            raw, at, name = found
+            detail = f"it looks like a call in another format, {name}: an answer has one"
+            return [CallFailed(len(ended), raw, "unread_call", detail, (at, at + len(raw)))]
+    return []
+
+
+def _found(
+    texts: list[TextDelta], begun: set[int], dialect: str, detector: Callable[[], Detector]
+) -> tuple[str, int, str] | None:
+    """Find a call of another format in these texts: what it is, where, and its dialect."""
+    reader = detector()
+    reader.read("".join(event.text for event in texts), eof=True)
+    found = reader.found
+    if found is None or found.candidates[0].score < _CALL:
+        return None
+    at = found.span[0]
+    for event in texts:
+        if at < len(event.text):
+            same = dialect in {one.dialect for one in found.candidates}
+            called = event.start + len(event.text) in begun
+            return None if called or same else (event.text[at:].rstrip(), event.start + at, found.dialect)
+        at -= len(event.text)
+    return None
+
+
+def _with_markers(passed: list[Event], source: str) -> list[TextDelta]:
+    """Return the texts before which markers were left out, with these: another format's call may need them."""
+    texts: list[TextDelta] = []
+    for before, event in pairwise(passed):
+        if isinstance(before, TextDelta) and isinstance(event, TextDelta):
+            start = before.start + len(before.text)
+            texts.append(TextDelta(source[start : event.start] + event.text, start))
+    return texts

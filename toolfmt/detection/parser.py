@@ -29,16 +29,17 @@ class DetectingParser:
     def __init__(
         self,
         detector: Detector,
-        open_as: Callable[[str, str, str | None], Parser[str] | None],
+        open_as: Callable[[str, str], Parser[str]],
+        read_as: Callable[[str, str, str], list[Event] | None] | None = None,
         find: Callable[[str, str], list[Notice]] | None = None,
     ) -> None:
         """Read with `detector`, then with the parser that `open_as` gives for the dialect's name and the masked text.
 
-        Given a whole answer too, it returns one that reads it as plain text and calls, or None.
+        Given a whole answer too, `read_as` returns its events if it is plain text and calls.
         `find` returns further events for the text of an answer of no dialect.
         """
         self._detector = detector
-        self._open_as = open_as
+        self._open_as, self._read_as = open_as, read_as
         self._find = find
         self._prefix = ""
 
@@ -78,8 +79,7 @@ class DetectingParser:
         found, passed = self.detection, self._detector.passed
         whole = passed.text() + self._detector.rest()
         self._prefix = whole[: found.span[0]]
-        parser = self._open_as(found.dialect, self._prefix, None)
-        assert parser is not None  # noqa: S101 - no answer was given
+        parser = self._open_as(found.dialect, self._prefix)
         events = self._beyond(parser.feed(passed.masked(found.span[0])))
         events.append(_notice(found))
         self.feed, self.close = partial(self._on, parser), lambda: self._beyond(parser.close())
@@ -90,10 +90,9 @@ class DetectingParser:
         found, passed = self.detection, self._detector.passed
         at, rest = found.span[0], passed.text() + self._detector.rest()
         self._prefix, answer = rest[:at], passed.masked(at) + rest[at:]
-        parser = self._open_as(found.dialect, self._prefix, answer)
-        events = [] if parser is None else [*parser.feed(answer), *parser.close()]
-        texts = [event for event in events if isinstance(event, TextDelta)]
-        if parser is None or any(event.start < at < event.start + len(event.text) for event in texts):
+        events = None if self._read_as is None else self._read_as(found.dialect, self._prefix, answer)
+        texts = [event for event in events or () if isinstance(event, TextDelta)]
+        if events is None or any(event.start < at < event.start + len(event.text) for event in texts):
             parser, events = self._begin()
             return events + self._beyond(parser.close())
         before = [event for event in texts if event.start < at]

@@ -215,7 +215,8 @@ class WholeParser:
 
     def reads(self, chunk: str) -> bool:
         """Whether this answer, which is the one that `feed` gets, is read without a grammar at work."""
-        self._events, self._tried = self._reader.read(chunk, self._options), True
+        if not self._tried:
+            self._events, self._tried = self._reader.read(chunk, self._options), True
         return self._events is not None
 
     def knows_tools(self) -> bool:
@@ -230,7 +231,8 @@ class WholeParser:
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the answer."""
-        events = self._events if self._tried else self._reader.read(chunk, self._options)
+        self.reads(chunk)
+        events, self._events, self._tried = self._events, None, False
         if events is None:
             self._parser = self._opened()
             events = self._parser.feed(chunk)
