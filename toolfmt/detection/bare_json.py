@@ -116,12 +116,10 @@ def beginnings(text: str, dialects: Sequence[Bare], tools: Container[str]) -> li
 
 def _fits(node: JsonNode, value: object) -> bool:
     """Whether each key is one of the shape's, and it has a name and arguments."""
-    return (
-        _known(node, value)
-        and any(isinstance(name, str) for name in _values(node, value, "name"))
-        and all(isinstance(one, dict) or _is_object(one) for one in _values(node, value, "arguments"))
-        and bool(list(_values(node, value, "arguments")))
-    )
+    if not _known(node, value) or not any(isinstance(name, str) for name in _values(node, value, "name")):
+        return False
+    arguments = [*_values(node, value, "arguments")]
+    return bool(arguments) and all(isinstance(one, dict) or _is_object(one) for one in arguments)
 
 
 def _is_object(value: object) -> bool:
@@ -140,7 +138,8 @@ def _known(node: JsonNode, value: object) -> bool:
         return node.items is not None and bool(items) and all(_known(node.items, item) for item in items)
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
-        return bool(node.keys) and all(key in node.keys and _known(node.keys[key], one) for key, one in members.items())
+        known = bool(node.keys) and members.keys() <= node.keys.keys()
+        return known and all(_known(node.keys[key], one) for key, one in members.items())
     return value in node.constants
 
 
