@@ -163,7 +163,8 @@ class ArgumentsText:
 
     def show(self, text: str, at: int) -> list[Event]:
         """The events of a piece."""
-        text = self._certain(text)
+        if self._brace or text[-1] == "}":
+            text = self._certain(text)
         return self._draft.show(text, at) if text else []
 
     def keep(self, text: str) -> None:
