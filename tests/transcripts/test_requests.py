@@ -227,6 +227,36 @@ def test_the_way_back_is_exact_and_takes_edited_settings_along() -> None:
     assert {loss.path for loss in back.losses} == {"/top_k", "/safe_prompt"}
 
 
+_SEARCHING: Any = [
+    {"type": "web_search_20250305", "name": "web_search"},
+    {"name": "f", "input_schema": {"type": "object"}},
+]
+_CALL: Any = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+_CALLED: Any = [
+    *USER,
+    {"role": "assistant", "tool_calls": [_CALL]},
+    {"role": "tool", "tool_call_id": "c", "content": ""},
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "given", "value"),
+    [
+        ("anthropic", "bedrock", {}, chat(model="claude-sonnet-4-5", max_tokens=9, temperature=0.7, top_p=0.9)),
+        ("anthropic", "gemini", {}, chat(model="gemini-2.5-pro", max_tokens=9, tools=_SEARCHING)),
+        ("openai-chat", "gemini", {}, {"model": "gemini-3-pro", "messages": _CALLED}),
+        ("openai-chat", "gemini", {"model": "gemini-3-pro"}, {"messages": _CALLED}),
+    ],
+    ids=["a setting", "a hosted tool", "a signature", "a signature for a model that was given"],
+)
+def test_what_the_target_refuses_or_demands_is_no_edit_on_the_way_back(
+    source: str, target: str, given: dict[str, Any], value: Any
+) -> None:
+    there = convert_request(value, source=source, target=target, settings=given)
+    assert there.all_losses
+    assert convert(there.value, source=target, target=source, residue=there.residue).value == value
+
+
 @pytest.mark.skipif(not RECORDED.is_file(), reason="there is no ../shared")
 @pytest.mark.parametrize("target", TABLES)
 def test_recorded_requests_say_all_that_both_have(target: str) -> None:

@@ -212,6 +212,7 @@ def _converted(  # noqa: PLR0913 - as above
         kept = {"source": origin.name, "target": goal.name, "include": sorted(include), "value": value}
         kept |= {} if carry == DEFAULT else {"carry": note}
         kept |= {} if repair is None else {"repair": repair}
+        kept |= {} if not any(given or ()) else {"given": list(given or ())}
     return conversion_from(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
 
 
@@ -311,6 +312,8 @@ def _convert_back(
     ours = goal.read(original)
     sent = _only(ours, include)
     continued = goal.rules.is_continued(sent)
+    if "request" in include:
+        sent = carried(sent, goal, origin, *residue.get("given", ({}, {})), whole=False).sent
     first, _ = _mended(sent, origin, residue.get("repair"), continued=continued)
     first, _ = adapt_parts(first, origin.rules, carry, continued=continued)
     base = _written(fit(first, origin.rules), origin)[1]

@@ -160,7 +160,7 @@ def brought_back(
     there, here = _table(origin.name), _table(goal.name)
     if there is None or here is None or not is_object(written):
         return written, theirs, []
-    base = read(write(read(own(sent.extra, goal.name), here).values, there), there).values
+    base = read(own(sent.extra, origin.name), there).values
     request_settings = read(own(theirs.extra, origin.name), there)
     edited = {name: value for name, value in request_settings.values.items() if name not in base or base[name] != value}
     changed = edited.keys() | (base.keys() - request_settings.values.keys())
