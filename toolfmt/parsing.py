@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Unpack
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.lookup.parse_options import ParseOptions, parse_settings
 from toolfmt.lookup.registry import default_registry, is_auto
-from toolfmt.parsers.checks import UnreadCallNotifier, unread_notices
+from toolfmt.parsers.checks import unread_notices
+from toolfmt.parsers.driving import AtEnd
 from toolfmt.parsers.whole import WholeParser
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.lookup.parse_options import ParseSettings
     from toolfmt.model import ToolDefinition, ToolInvocation
+
+
+_SEARCHED: Final = 65536
+"""Characters of an answer that are searched for unread calls."""
 
 
 @dataclass(frozen=True)
@@ -256,16 +261,18 @@ def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:
 
 def _detecting(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> DetectingParser:
     """Open a parser that detects the dialect."""
-    from toolfmt.detection import DetectingParser, Detector, OtherFormats, other_calls, table
+    from toolfmt.detection import DetectingParser, Detector, other_calls, table
 
     registry = settings.registry
     known = table(registry)
     opener = known.opener(settings.prompt)
     detector = Detector(known, tools, thinking=settings.reading.reasoning_open or bool(opener), opener=opener)
 
+    def others(name: str, events: list[Event], text: str) -> list[CallFailed]:
+        return other_calls(events, text, name, lambda: Detector(known, tools))
+
     def opened(name: str, masked: str) -> Parser[str]:
-        dialect = registry.dialect(name)
-        parser = OtherFormats(_opened(settings, dialect, tools), name, lambda: Detector(known, tools))
+        parser = AtEnd(_opened(settings, registry.dialect(name), tools), partial(others, name))
         return _watched(parser, name, tools, masked)
 
     def read(name: str, masked: str, text: str) -> list[Event] | None:
@@ -275,7 +282,7 @@ def _detecting(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> 
         if not isinstance(parser, WholeParser) or not parser.reads(text):
             return None
         events = _all_read(parser, text, settings, dialect, reading)
-        events += other_calls(events, text, name, lambda: Detector(known, tools))
+        events += others(name, events, text)
         whole = masked + text[len(masked) :]
         return events + unread_notices(events, whole, _finder(name, tools)) if tools else events
 
@@ -316,8 +323,13 @@ def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str,
 
 
 def _watched(parser: Parser[str], dialect: str, tools: Mapping[str, ToolDefinition], masked: str = "") -> Parser[str]:
-    """Report calls of the offered tools that a parser does not read."""
-    return UnreadCallNotifier(parser, _finder(dialect, tools), masked) if tools else parser
+    """Report calls of the offered tools that a parser, which is given other text for `masked`, does not read."""
+    find = _finder(dialect, tools)
+
+    def unread(events: list[Event], whole: str) -> list[Notice]:
+        return unread_notices(events, masked[: len(whole)] + whole[len(masked) :], find)
+
+    return AtEnd(parser, unread, _SEARCHED) if tools else parser
 
 
 def _opened(settings: ParseSettings, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:

@@ -8,7 +8,7 @@ See `docs/explanation/detection.md` for how it decides.
 
 from toolfmt.detection.detecting import detect, lookalikes
 from toolfmt.detection.detector import Detector
-from toolfmt.detection.others import OtherFormats, other_calls
+from toolfmt.detection.others import other_calls
 from toolfmt.detection.parser import DETECTED, DetectingParser
 from toolfmt.detection.records import Detection, DialectMatch
 from toolfmt.detection.table import DetectionTable, table
@@ -20,7 +20,6 @@ __all__ = [
     "DetectionTable",
     "Detector",
     "DialectMatch",
-    "OtherFormats",
     "detect",
     "lookalikes",
     "other_calls",

@@ -10,45 +10,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta, coalesce
-from toolfmt.parsers.driving import PassingParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolfmt.detection.detector import Detector
-    from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
 
 _CALL: Final = 2
 """The score from which on a detection is of a call, not of a marker alone."""
 
-
-class OtherFormats(PassingParser):
-    """Passes a parser's events on, and looks for a call of another format in the text after the first call."""
-
-    def __init__(self, parser: Parser[str], dialect: str, detector: Callable[[], Detector]) -> None:
-        """Read with `parser`, which is of `dialect`; a `detector` reads the text after the first call."""
-        super().__init__(parser)
-        self._dialect = dialect
-        self._detector = detector
-        self._source: list[str] = []
-        self._events: list[Event] = []
-
-    def feed(self, chunk: str) -> list[Event]:
-        """Read one more piece of text."""
-        self._source.append(chunk)
-        return super().feed(chunk)
-
-    def close(self) -> list[Event]:
-        """Say that the answer has ended."""
-        events = super().close()
-        return events + other_calls(self._events, "".join(self._source), self._dialect, self._detector)
-
-    def _passed(self, events: list[Event]) -> list[Event]:
-        self._events += [
-            event for event in events if isinstance(event, CallEnd | CallFailed | ReasoningDelta | TextDelta)
-        ]
-        return events
+_KEPT: Final = CallEnd | CallFailed | ReasoningDelta | TextDelta
 
 
 def other_calls(events: list[Event], source: str, dialect: str, detector: Callable[[], Detector]) -> list[CallFailed]:
@@ -56,7 +28,7 @@ def other_calls(events: list[Event], source: str, dialect: str, detector: Callab
     ended = [at for at, event in enumerate(events) if isinstance(event, CallEnd | CallFailed)]
     if not ended or not any(isinstance(event, TextDelta) for event in events[ended[0] :]):
         return []
-    passed = coalesce(events[ended[0] :])
+    passed = coalesce([event for event in events[ended[0] :] if isinstance(event, _KEPT)])
     begun = {event.span[0] for event in passed if isinstance(event, CallEnd)}
     texts = [event for event in passed if isinstance(event, TextDelta)]
     for some in (texts, _with_markers(passed, source)):

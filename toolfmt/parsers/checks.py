@@ -33,9 +33,6 @@ _BESIDE = frozenset(
 
 FindUnread: TypeAlias = "Callable[[str, str], list[Notice]]"
 """Returns notices of unread calls in a text, and in the whole answer."""
-_SEEN = frozenset({TextDelta, CallEnd, CallFailed, Notice})
-_SEARCHED = 65536
-"""Characters of an answer that are searched for unread calls."""
 
 
 class CheckedParser(PassingParser):
@@ -142,37 +139,6 @@ class CheckedParser(PassingParser):
             detail = "something is beside the call"
             return CallFailed(event.index, raw, "mixed_content", detail, event.span, event.call.name)
         return event
-
-
-class UnreadCallNotifier(PassingParser):
-    """Adds a notice at the end of an answer if `find` returns one for its text, or for what is beside its calls."""
-
-    def __init__(self, parser: Parser[str], find: FindUnread, masked: str = "") -> None:
-        """Read with `parser`, which is given other text in place of `masked`, the beginning of the answer."""
-        super().__init__(parser)
-        self._find = find
-        self._masked = masked
-        self._whole: list[str] = []
-        self._events: list[Event] = []
-        self._length = 0
-
-    def feed(self, chunk: str) -> list[Event]:
-        """Read one more piece of text."""
-        if self._length < _SEARCHED:
-            self._whole.append(chunk)
-            self._length += len(chunk)
-        return super().feed(chunk)
-
-    def close(self) -> list[Event]:
-        """Say that the answer has ended."""
-        events = super().close()
-        whole = "".join(self._whole)
-        whole = self._masked[: len(whole)] + whole[len(self._masked) :]
-        return [*events, *unread_notices(self._events, whole, self._find)]
-
-    def _passed(self, events: list[Event]) -> list[Event]:
-        self._events += [event for event in events if event.__class__ in _SEEN]
-        return events
 
 
 def unread_notices(events: list[Event], whole: str, find: FindUnread) -> list[Notice]:

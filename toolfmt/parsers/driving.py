@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from toolfmt.errors import ParseError
+from toolfmt.events import ArgumentsDelta, CallStart
 from toolfmt.parsers.cursor import Malformed
 from toolfmt.parsers.pieces import MOST, no_events
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
     from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
     from toolfmt.parsers.cursor import Cursor, Reading
     from toolfmt.parsers.sink import Sink
+
+    Find: TypeAlias = Callable[[list[Event], str], Sequence[Event]]
 
 
 class GrammarDriver:
@@ -125,3 +132,30 @@ class PassingParser:
 
     def _passed(self, events: list[Event]) -> list[Event]:
         raise NotImplementedError
+
+
+class AtEnd(PassingParser):
+    """Adds what `find` returns for the events and the text of an answer, once it has ended."""
+
+    def __init__(self, parser: Parser[str], find: Find, most: float = inf) -> None:
+        """Read with `parser`; once the text has `most` characters, pieces that follow are not kept."""
+        super().__init__(parser)
+        self._find, self._room = find, most
+        self._source: list[str] = []
+        self._events: list[Event] = []
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read one more piece of text."""
+        if self._room > 0:
+            self._source.append(chunk)
+            self._room -= len(chunk)
+        return super().feed(chunk)
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        events = super().close()
+        return [*events, *self._find(self._events, "".join(self._source))]
+
+    def _passed(self, events: list[Event]) -> list[Event]:
+        self._events += [event for event in events if not isinstance(event, CallStart | ArgumentsDelta)]
+        return events
