@@ -180,7 +180,7 @@ def _all_read(
     parser: Parser[str], text: str, settings: ParseSettings, dialect: AnyDialect, reading: ParserOptions
 ) -> list[Event]:
     """Read an answer to its end; calls that are as they should be pass no parser that checks them."""
-    read = isinstance(parser, WholeParser) and parser.reads(text) and parser.knows_tools()
+    read = isinstance(parser, WholeParser) and parser.reads(text) and parser.fits_tools(validate=settings.validate)
     if not read or settings.checked or reading.strict:
         parser = _checked_parser(parser, settings, dialect, reading)
     return [*parser.feed(text), *parser.close()]

@@ -11,6 +11,7 @@ from toolfmt.dialect.record import Dialect, Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import Event, coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.parsers.whole import WholeParser
 from toolfmt.parsing import open_parser, parse
 
 TOOLS = {
@@ -74,3 +75,11 @@ def test_limits_are_the_same_whole_and_by_characters(dialect: Dialect[str], limi
     whole = coalesce([*parser.feed(written), *parser.close()])
     events = [event for char in written for event in by_characters.feed(char)]
     assert whole == coalesce([*events, *by_characters.close()]), written
+
+
+@pytest.mark.parametrize("dialect", [one for one in dialects() if one.traits.bare], ids=lambda dialect: dialect.name)
+def test_a_bare_call_in_prose_is_read_at_once(dialect: Dialect[str]) -> None:
+    written = dialect.calls(CALLS[2:], TOOLS)
+    for text in (written, f"Look.\n{written}", f"Look.\n{written}\nDone."):
+        parser = dialect.open_parser(ParserOptions(tools=TOOLS, whole=True))
+        assert not isinstance(parser, WholeParser) or parser.reads(text), text

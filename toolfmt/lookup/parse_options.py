@@ -60,7 +60,7 @@ class ParseSettings:
     validate: bool
     ids: Callable[[ToolInvocation], str | None] | None
     checked: bool
-    """More is asked of calls than that their tools are offered."""
+    """More is asked of calls than that they are valid calls of offered tools."""
 
     def of(self, dialect: AnyDialect, tools: Mapping[str, ToolDefinition], *, whole: bool) -> ParserOptions:
         """The options of a dialect's parser."""
@@ -125,7 +125,7 @@ def _read_settings(options: ParseOptions) -> ParseSettings:
         prompt=prompt,
         validate=options.get("validate", False),
         ids=options.get("ids"),
-        checked=options.get("validate", False) or options.get("ids") is not None or reading.coerce,
+        checked=options.get("ids") is not None or reading.coerce,
     )
 
 

@@ -19,6 +19,7 @@ from toolfmt.parsers.sections import with_and_without
 from toolfmt.parsers.surroundings import may_quote
 from toolfmt.parsers.text_before import inside_code, line_of, opens_string
 from toolfmt.parsers.written import SPACE, NotAtOnce, WrittenForm, as_written
+from toolfmt.schema import problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -217,10 +218,12 @@ class WholeParser:
             self._events, self._tried = self._reader.read(chunk, self._options), True
         return self._events is not None
 
-    def knows_tools(self) -> bool:
-        """Whether all calls that it has read are of offered tools."""
+    def fits_tools(self, *, validate: bool) -> bool:
+        """Whether all calls that it has read are of offered tools, with valid arguments if that is asked."""
         tools = self._options.tools
-        return not tools or all(event.name in tools for event in self._events or () if isinstance(event, CallStart))
+        calls = [event.call for event in self._events or () if isinstance(event, CallEnd)] if tools else []
+        known = all(call.name in tools for call in calls)
+        return known and not (validate and any(problems(tools[call.name], call.arguments) for call in calls))
 
     @property
     def ended(self) -> bool:

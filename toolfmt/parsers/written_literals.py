@@ -16,7 +16,7 @@ from toolfmt import jsontext
 from toolfmt.parsers.damage import misread, part_of
 from toolfmt.parsers.literal_strings import unescaped
 from toolfmt.parsers.literal_values import WORDS
-from toolfmt.schema import coerce, property_schema, types
+from toolfmt.schema import coerce, plain_type, property_schema, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,22 +73,24 @@ class WrittenLiterals:
             key = self._key(text, at)
             if key is None or key[1] in values:
                 raise _Doubt
-            values[key[1]], at = self._argument(text, _skip(text, key.end()), property_schema(schema, key[1]))
+            values[key[1]], at = self._argument(text, _skip(text, key.end()), schema, key[1])
             return at
 
         return values, _series(text, at, ")" if self._keywords else "}", member)
 
-    def _argument(self, text: str, at: int, schema: JsonObject | None) -> tuple[JsonValue, int]:
+    def _argument(self, text: str, at: int, arguments: JsonObject | None, key: str) -> tuple[JsonValue, int]:
         literals = self._literals
         quoted = self._text(text, at)
         if quoted is None and literals.typed_by_schema:
             raise _Doubt
         if quoted is None:
             value, at = self._value(text, at, 0)
-            if literals.bare_keys and isinstance(value, bool | int | float) and types(schema) == _STRING:
+            scalar = literals.bare_keys and isinstance(value, bool | int | float)
+            if scalar and types(property_schema(arguments, key)) == _STRING:
                 raise _Doubt
             return value, at
-        if literals.typed_by_schema:
+        if literals.typed_by_schema and plain_type(arguments, key) != "string":
+            schema = property_schema(arguments, key)
             value = coerce(quoted[0], schema)[0]
             if isinstance(value, str) and misread(value, schema, ""):
                 raise _Doubt
