@@ -390,8 +390,32 @@ def test_a_document_is_dropped_also_where_an_image_is_moved() -> None:
     there = there_and_back({"input": value}, "openai-responses", "ollama")
     assert [(loss.code, loss.path, loss.action, loss.detail) for loss in there.losses] == [
         ("order", "/input/2", "moved", "image of a result"),
-        ("media", "/input/0", "dropped", "document"),
+        ("media", "/input/0", "dropped", "document a.pdf"),
     ]
+
+
+def test_what_is_gone_of_a_result_is_named() -> None:
+    image = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo=", "detail": "high"}
+    file = {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0="}
+    known = {"type": "input_file", "file_id": "file-1"}
+    words = {"type": "input_text", "text": "Both."}
+    value = [
+        {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": [known, image, words, file]},
+    ]
+
+    def lost(target: str) -> list[tuple[str, str]]:
+        there = there_and_back({"input": value}, "openai-responses", target)
+        return [(loss.code, loss.detail) for loss in there.losses]
+
+    assert lost("anthropic") == [("media", "detail of image"), ("result_content", "document file-1")]
+    assert lost("gemini") == [
+        ("media", "detail of image"),
+        ("media", "name of document"),
+        ("result_content", "document file-1"),
+    ]
+    moved = ("document file-1", "image", "document a.pdf")
+    assert lost("openai-chat") == [("order", f"{what} of a result") for what in moved]
 
 
 @pytest.mark.parametrize("target", ["cohere", "openai-chat", "openai-responses", "gemini-interactions", "anthropic"])

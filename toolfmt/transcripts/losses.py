@@ -182,6 +182,7 @@ def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: 
             else:
                 added.remove(place)
                 yield Loss("order", where[a.message], "moved", f"{_content(part)} of a result")
+                yield from _differences(replace(a, part=part), replace(place, role=a.role), where[a.message])
         if len(kept) < len(a.part.content):
             matched[number] = replace(a, part=replace(a.part, content=tuple(kept))), b
 
@@ -257,19 +258,23 @@ def _arguments(a: CallPart, b: CallPart, where: str) -> Iterator[Loss]:
 def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
     if a.is_error != b.is_error:
         yield Loss("error_flag", where, "dropped" if a.is_error else "added", a.id or a.name or "")
+    left, gone = list(b.content), list[str]()
+    for part in a.content:
+        other = next((one for one in left if _meaning(one) == _meaning(part)), None)
+        if other is not None:
+            left.remove(other)
+        if isinstance(part, MediaPart) and isinstance(other, MediaPart):
+            yield from _media(part, other, where)
+        elif isinstance(part, (TextPart, JsonPart)):
+            yield from _extras(part.extra, getattr(other, "extra", {}), where)
+        elif other is None:
+            gone.append(_content(part))
     if list(map(_meaning, a.content)) != list(map(_meaning, b.content)):
-        texts = ["".join(_words(part) for part in parts) for parts in (a.content, b.content)]
-        media = [
-            [_meaning(part) for part in parts if not isinstance(part, (TextPart, JsonPart))]
-            for parts in (a.content, b.content)
-        ]
-        if texts[0] == texts[1] and media[0] == media[1]:
+        text, written = ("".join(map(_words, parts)) for parts in (a.content, b.content))
+        if text == written and not gone and all(isinstance(part, (TextPart, JsonPart)) for part in left):
             yield Loss("boundary", where, "merged", f"the parts of the result {_content(a)}".rstrip())
         else:
-            yield Loss("result_content", where, "changed", short(texts[0]))
-    for old, new in zip(a.content, b.content, strict=False):
-        if not isinstance(old, OpaquePart) and not isinstance(new, OpaquePart):
-            yield from _extras(old.extra, new.extra, where)
+            yield Loss("result_content", where, "changed", short(", ".join([*gone, text] if text != written else gone)))
     if a.name is not None and a.id is None and b.id is None and b.name is None:
         yield Loss("result_link", where, "dropped", a.name or "")
     yield from _extras(a.extra, b.extra, where)
@@ -342,7 +347,7 @@ def _content(part: Part | None) -> str:
         case CallPart():
             return part.name
         case MediaPart():
-            return part.kind
+            return " ".join(filter(None, (part.kind, part.name or part.url or part.file_id)))
         case OpaquePart():
             return f"{part.owner}: {part.value!r}"
         case ResultPart():
