@@ -106,7 +106,7 @@ class WrittenSection:
                 return -1
             at = begun.end()
         more = True
-        while more and not (calls and self._early is not None and self._early(text, at)):
+        while more and not (calls and (at == len(text) or (self._early is not None and self._early(text, at)))):
             if self._rivals and any(rival.match(text, at, partial=True) for rival in self._rivals):
                 break
             gap = self._between(text, at) if self._between is not None and calls else None
