@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answer_ending import AnswerEnding
     from toolfmt.transcripts.assembling import Assembler
-    from toolfmt.transcripts.sinks.blocks import Blocks
+    from toolfmt.transcripts.stream_blocks import Blocks
 
 
 @dataclass(frozen=True, slots=True)

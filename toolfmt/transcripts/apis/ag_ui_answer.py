@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts.answer_api import AnswerApi
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject

@@ -18,7 +18,7 @@ from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.apis.anthropic import OWNER, cites
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.values import inner, word
 
 if TYPE_CHECKING:

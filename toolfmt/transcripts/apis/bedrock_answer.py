@@ -15,7 +15,7 @@ from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.apis.bedrock import OURS, OWNER, SIGNER, cites
 from toolfmt.transcripts.citations import converse
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:

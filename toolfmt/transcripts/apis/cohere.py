@@ -38,7 +38,7 @@ from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request
 from toolfmt.transcripts.citations import grounded, grounds
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.values import inner, word
 
 if TYPE_CHECKING:

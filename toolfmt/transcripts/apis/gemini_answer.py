@@ -16,7 +16,7 @@ from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel
 from toolfmt.transcripts.partial_arguments import PartialArguments
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.values import inner, put_own
 
 if TYPE_CHECKING:

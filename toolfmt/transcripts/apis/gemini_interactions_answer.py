@@ -19,7 +19,7 @@ from toolfmt.transcripts.citations import flat
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

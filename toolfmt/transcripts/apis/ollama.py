@@ -29,7 +29,7 @@ from toolfmt.transcripts.chat_request import messages_in, read_request, write_re
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from toolfmt.transcripts.citations import nested
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCou
 from toolfmt.transcripts.citations import flat
 from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.responses_items import OWNER, PROVIDER, annotates, read_item
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, StreamBlockKind, citing
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing
 from toolfmt.transcripts.values import inner
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.transcripts.answer_api import AnswerApi
 from toolfmt.transcripts.answer_ending import endings
 from toolfmt.transcripts.citations import sourced
-from toolfmt.transcripts.sinks.blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject

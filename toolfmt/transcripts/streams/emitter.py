@@ -1,4 +1,4 @@
-"""Turns the events of an answer into the steps of a provider's stream, each as soon as it is certain.
+"""Turns the events of an answer into the blocks of a provider's stream, each as soon as it is certain.
 
 The closing brace of a call's arguments is written with the call's end. So a call
 that fails after it has begun leaves arguments that are no JSON object, whatever
@@ -10,55 +10,43 @@ it has begun becomes text, as the model wrote it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answer_info import Failure, ended_by, stopped, unusable
-from toolfmt.transcripts.sinks.blocks import BlockSink
-from toolfmt.transcripts.sinks.in_turn import InTurn
+from toolfmt.transcripts.answer_info import UNFINISHED, Failure, ended_by, stopped, unusable
+from toolfmt.transcripts.stream_blocks import StreamBlock
+from toolfmt.transcripts.streams.in_turn import InTurn
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answer_info import AnswerInfo, Stop
-    from toolfmt.transcripts.sinks.blocks import Blocks
+    from toolfmt.transcripts.answer_info import AnswerInfo, Proof, Stop
+    from toolfmt.transcripts.stream_blocks import Blocks, StreamBlockKind
 
 _CLOSING: Final = "} \t\r\n"
 """How the text of a JSON object ends: with these, and a brace among them."""
 
 
-@dataclass(slots=True)
-class _Open:
-    """A call that has been begun, and the end of its arguments that waits."""
-
-    number: int
-    written: bool = False
-    held: list[str] = field(default_factory=list[str])
-
-
 class Emitter:
-    """Writes the events of one answer as one provider's stream."""
+    """Writes the events of one answer as one provider's stream; calls are numbered from 0 without gaps."""
 
     def __init__(self, table: Blocks, info: AnswerInfo, known: AnswerHead) -> None:
         """Write the events of `table`; what `known` leaves open is taken from `info` when the first event comes."""
-        self._table = table
-        self._info = info
-        self._known = known
+        self._table, self._info, self._head = table, info, known
         self._out: list[JsonObject] = []
-        self._sink: BlockSink | None = None
-        self._open: dict[int, _Open] = {}
+        self._turns = None if table.interleaved else InTurn()
+        self._begun = False
+        self._blocks: list[StreamBlock] = []
+        self._words: StreamBlock | None = None
+        self._calls: dict[int, StreamBlock] = {}
         self._named: set[int] = set()
-        self._begun = 0
-        self._ended = 0
         self._cut: Stop | None = None
-        self._at = 0
-        self._proved = 0
-        self._cited = 0
+        self._events = self._length = self._number = self._ended = self._at = self._proved = 0
+        self._cited = self._placed = 0
         self.dropped: dict[tuple[str, str], None] = {}
         """What the stream has no place for, by the code of its loss and what it is."""
-        self._steps: dict[type, Callable[[BlockSink, Any], None]] = {
+        self._steps: dict[type, Callable[[Any], None]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
             CallStart: self._start,
@@ -70,123 +58,179 @@ class Emitter:
 
     def feed(self, event: Event) -> list[JsonObject]:
         """Write what one more event allows to be written."""
-        step = self._steps.get(type(event))
-        if step is None:
+        if type(event) not in self._steps:
             raise TypeError(f"an event of toolfmt is expected, not {type(event).__name__}; see read_stream")
-        sink = self._sink or self._begin()
-        if self._proved < len(self._info.proofs):
-            self._prove(sink)
-        step(sink, event)
+        self._begin()
+        if isinstance(event, CallStart) and event.name:
+            self._named.add(event.index)
+        for one in (event,) if self._turns is None else self._turns.feed(event):
+            self._take(one)
         written = self._out[:]
         self._out.clear()
         return written
 
     def close(self) -> list[JsonObject]:
         """Write what the end of the answer allows to be written."""
-        sink = self._sink or self._begin()
-        self._prove(sink)
-        for call in self._open.values():
-            self._give_up(sink, call, "")
-        self._open.clear()
+        self._begin()
+        self._prove()
+        while self._calls:
+            for index in list(self._calls):
+                self._give_up(self._calls.pop(index))
+            for event in () if self._turns is None else self._turns.go_on():
+                self._take(event)
         if self._info.error is not None:
-            sink.fail(self._info.failure or Failure(kind="server", message=self._info.error))
+            self._close(self._words, cut=True)
+            failure = self._info.failure or Failure(kind="server", message=self._info.error)
+            self._emit(self._table.fail(self._head, failure, self._blocks))
         else:
             stop = stopped(self._info, cut=self._cut, calls=bool(self._ended))
-            sink.finish(AnswerEnding(stop, self._info, sink.head))
+            self._close(self._words, cut=stop in UNFINISHED or stop == "content_filter")
+            self._emit(self._table.finish(AnswerEnding(stop, self._info, self._head), self._blocks))
         return self._out
 
-    def _begin(self) -> BlockSink:
-        known, info = self._known, self._info
-        head = AnswerHead(known.id or info.id, known.model or info.model, known.created or info.created)
-        self._sink = sink = (BlockSink if self._table.interleaved else InTurn)(self._table, head, self._out)
-        sink.begin(info.usage)
-        return sink
+    def _begin(self) -> None:
+        """Write what comes first."""
+        if not self._begun:
+            known, info, self._begun = self._head, self._info, True
+            self._head = AnswerHead(known.id or info.id, known.model or info.model, known.created or info.created)
+            self._emit(self._table.begin(self._head, info.usage))
 
-    def _prove(self, sink: BlockSink) -> None:
+    def _take(self, event: Event) -> None:
+        if self._proved < len(self._info.proofs):
+            self._prove()
+        self._steps[type(event)](event)
+
+    def _prove(self) -> None:
+        """Write what proves the reasoning so far, which ends its block, or reasoning that is hidden."""
         proofs = self._info.proofs
         while self._proved < len(proofs) and proofs[self._proved].at <= self._at:
             proof = proofs[self._proved]
             self._proved += 1
-            if proof.owner == sink.table.owner:
-                sink.prove(proof)
+            if proof.owner == self._table.owner:
+                self._put_proof(proof)
             else:
                 self.dropped["signature", proof.owner] = None
 
-    def _text(self, sink: BlockSink, event: TextDelta) -> None:
+    def _put_proof(self, proof: Proof) -> None:
+        if proof.encrypted is not None and "hidden" in self._table.start:
+            self._open("hidden", encrypted=proof.encrypted)
+        else:
+            block = self._words
+            if block is None or block.kind != "reasoning":
+                block = self._open("reasoning")
+            self._emit(self._table.prove(block, proof))
+        self._close(self._words)
+
+    def _text(self, event: TextDelta) -> None:
         self._at = event.start + len(event.text)
-        sink.say("refusal" if event.start in self._info.refusals else "text", event.text)
+        self._say("refusal" if event.start in self._info.refusals else "text", event.text)
 
-    def _reasoning(self, sink: BlockSink, event: ReasoningDelta) -> None:
+    def _reasoning(self, event: ReasoningDelta) -> None:
         self._at = event.start + len(event.text)
-        sink.say("reasoning", event.text)
+        self._say("reasoning", event.text)
 
-    def _start(self, sink: BlockSink, event: CallStart) -> None:
-        if event.name:
-            self._named.add(event.index)
-        if event.name and not sink.whole_calls and not (sink.custom_calls and event.index in self._info.custom):
-            self._open[event.index] = self._call(sink, event.name, event.id)
+    def _say(self, kind: StreamBlockKind, text: str) -> None:
+        """Write text, a refusal or reasoning, in the block that is open if that is of the same kind."""
+        kind = kind if kind in self._table.delta else "text"
+        block = self._words
+        self._grow(block if block is not None and block.kind == kind else self._open(kind), text)
 
-    def _call(self, sink: BlockSink, name: str, ident: str | None) -> _Open:
-        call = _Open(self._begun)
-        self._begun += 1
-        if not ident:
-            prefix = sink.table.call_prefix
-            ident = sink.head.mint(prefix, call.number) if prefix else ""
-        sink.start(call.number, name, ident)
-        return call
+    def _notice(self, event: Notice) -> None:
+        """Write a source of the text that is open; every other notice is for whoever reads the events."""
+        if event.kind != "citations" or self._cited >= len(self._info.citations):
+            return
+        cited, block = self._info.citations[self._cited], self._words
+        self._cited += 1
+        written: list[JsonObject] = []
+        if block is not None and block.kind == "text":
+            block.cited, self._placed = self._placed, self._placed + 1
+            written = self._table.cite(block, cited.citation, cited.before - block.before)
+        if not written:
+            self.dropped["citations", event.detail] = None
+        self._emit(written)
 
-    def _arguments(self, sink: BlockSink, event: ArgumentsDelta) -> None:
-        call = self._open.get(event.index)
-        if call is None:
+    def _is_custom(self, index: int) -> bool:
+        return "custom" in self._table.delta and index in self._info.custom
+
+    def _start(self, event: CallStart) -> None:
+        if event.name and "call" in self._table.delta and not self._is_custom(event.index):
+            self._calls[event.index] = self._call("call", event.name, event.id)
+
+    def _call(self, kind: StreamBlockKind, name: str, ident: str | None) -> StreamBlock:
+        prefix, number = self._table.call_prefix, self._number
+        self._number += 1
+        return self._open(kind, ident or (self._head.mint(prefix, number) if prefix else ""), name, number)
+
+    def _arguments(self, event: ArgumentsDelta) -> None:
+        block = self._calls.get(event.index)
+        if block is None:
             return
         certain = event.json.rstrip(_CLOSING)
-        if not certain:
-            call.held.append(event.json)
-            return
-        call.written = True
-        if call.held or len(certain) < len(event.json):
-            sink.arguments(call.number, "".join((*call.held, certain)))
-            rest = event.json[len(certain) :]
-            call.held = [rest] if rest else []
-        else:
-            sink.arguments(call.number, certain)
+        if certain:
+            self._grow(block, "".join((*block.held, certain)))
+            block.held.clear()
+        if len(certain) < len(event.json):
+            block.held.append(event.json[len(certain) :])
 
-    def _notice(self, sink: BlockSink, event: Notice) -> None:
-        """Write a source; every other notice is for whoever reads the events, and has no place in a stream."""
-        if event.kind == "citations" and self._cited < len(self._info.citations):
-            cited = self._info.citations[self._cited]
-            self._cited += 1
-            if not sink.cite(cited):
-                self.dropped["citations", event.detail] = None
-
-    def _end(self, sink: BlockSink, event: CallEnd) -> None:
-        if sink.custom_calls and event.index in self._info.custom:
-            ident = event.call.id or sink.head.mint(sink.table.call_prefix, self._begun)
-            sink.custom(self._begun, event.call.name, ident, event.call.raw_arguments or "")
-            self._begun += 1
-            self._ended += 1
-            return
-        call = self._open.pop(event.index, None)
-        if call is None:
-            call = self._call(sink, event.call.name, event.call.id)
-        if call.held:
-            sink.arguments(call.number, "".join(call.held))
-        elif not call.written:
-            sink.arguments(call.number, jsontext.dumps(event.call.arguments))
+    def _end(self, event: CallEnd) -> None:
+        call = event.call
+        custom = self._is_custom(event.index)
+        block = self._calls.pop(event.index, None) or self._call("custom" if custom else "call", call.name, call.id)
+        if custom:
+            self._grow(block, call.raw_arguments or "")
+        elif "call" in self._table.delta and (block.held or not block.pieces):
+            self._grow(block, "".join(block.held) or jsontext.dumps(call.arguments))
         self._ended += 1
-        sink.end(call.number, event.call)
+        block.call = call
+        self._close(block)
 
-    def _failed(self, sink: BlockSink, event: CallFailed) -> None:
+    def _failed(self, event: CallFailed) -> None:
         self._cut = self._cut or ended_by(event, self._named)
         self.dropped["call", unusable(event)] = None
-        call = self._open.pop(event.index, None)
-        if call is not None:
-            self._give_up(sink, call, event.raw)
+        block = self._calls.pop(event.index, None)
+        if block is not None:
+            self._give_up(block)
         elif event.raw:
-            sink.say("text", event.raw)
+            self._say("text", event.raw)
 
-    def _give_up(self, sink: BlockSink, call: _Open, raw: str) -> None:
+    def _give_up(self, block: StreamBlock) -> None:
         self._cut = self._cut or "length"
-        if not call.written:
-            sink.arguments(call.number, "{")
-        sink.cut(call.number, raw)
+        if not block.pieces:
+            self._grow(block, "{")
+        self._close(block)
+
+    def _grow(self, block: StreamBlock, text: str) -> None:
+        block.pieces.append(text)
+        self._length += len(text) if block.kind in ("text", "refusal") else 0
+        self._emit(self._table.delta[block.kind](block, text))
+
+    def _open(
+        self, kind: StreamBlockKind, ident: str = "", name: str = "", number: int = 0, *, encrypted: str | None = None
+    ) -> StreamBlock:
+        """Begin a block, where the words before it end."""
+        self._close(self._words)
+        index = len(self._blocks)
+        ident = ident or self._head.mint("block_", index)
+        block = StreamBlock(kind, self._head, index, ident, name, number, encrypted=encrypted, before=self._length)
+        if kind not in ("call", "custom"):
+            self._words = block
+        self._blocks.append(block)
+        if kind in self._table.start:
+            self._emit(self._table.start[kind](block))
+        return block
+
+    def _close(self, block: StreamBlock | None, *, cut: bool = False) -> None:
+        if block is None:
+            return
+        block.cut = cut
+        if block is self._words:
+            self._words = None
+        if block.kind in self._table.end:
+            self._emit(self._table.end[block.kind](block))
+
+    def _emit(self, events: list[JsonObject]) -> None:
+        if self._table.numbered:
+            for event in events:
+                event[self._table.numbered] = self._events
+                self._events += 1
+        self._out.extend(events)

@@ -1,1 +1,0 @@
-"""What writes an answer as one API's stream, step by step."""
