@@ -9,15 +9,25 @@ it has begun becomes text, as the model wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
+from toolfmt.events import (
+    ArgumentsDelta,
+    CallEnd,
+    CallFailed,
+    CallStart,
+    Event,
+    Notice,
+    ReasoningDelta,
+    TextDelta,
+    coalesce,
+)
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answer_info import UNFINISHED, Failure, ended_by, stopped, unusable
 from toolfmt.transcripts.stream_blocks import StreamBlock
-from toolfmt.transcripts.streams.in_turn import InTurn
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -35,7 +45,7 @@ class Emitter:
         """Write the events of `table`; what `known` leaves open is taken from `info` when the first event comes."""
         self._table, self._info, self._head = table, info, known
         self._out: list[JsonObject] = []
-        self._turns = None if table.interleaved else InTurn()
+        self._turns = None if table.interleaved else _InTurn()
         self._begun = False
         self._blocks: list[StreamBlock] = []
         self._words: StreamBlock | None = None
@@ -234,3 +244,54 @@ class Emitter:
                 event[self._table.numbered] = self._events
                 self._events += 1
         self._out.extend(events)
+
+
+class _InTurn:
+    """One call at a time, for streams that cannot interleave: what comes while a call is open waits until it ends.
+
+    start 0, arguments 0, start 1, arguments 1, text, end 0, end 1
+    start 0, arguments 0,                             end 0, start 1, arguments 1, end 1, text
+
+    Nothing else waits, and each thing waits once, so time is linear.
+    """
+
+    def __init__(self) -> None:
+        """Begin an answer."""
+        self._open: int | None = None
+        self._waiting: deque[list[Event]] = deque()
+        self._late: dict[int, list[Event]] = {}
+
+    def feed(self, event: Event) -> Iterator[Event]:
+        """Give the events that may be written now."""
+        index = event.index if isinstance(event, (CallStart, ArgumentsDelta, CallEnd, CallFailed)) else None
+        ends = isinstance(event, (CallEnd, CallFailed))
+        if index is not None and index in self._late:
+            self._late[index].append(event)
+            if ends:
+                del self._late[index]
+        elif self._open is not None and index != self._open:
+            if isinstance(event, CallStart) and event.name:
+                self._waiting.append([event])
+                self._late[event.index] = self._waiting[-1]
+            elif self._waiting and not isinstance(self._waiting[-1][0], CallStart):
+                self._waiting[-1].append(event)
+            else:
+                self._waiting.append([event])
+        else:
+            if isinstance(event, CallStart) and event.name:
+                self._open = event.index
+            yield event
+            if ends:
+                yield from self.go_on()
+
+    def go_on(self) -> Iterator[Event]:
+        """End the open call, and give what waited for that; a call that failed before it began has only failed."""
+        self._open = None
+        while self._waiting and self._open is None:
+            group = self._waiting.popleft()
+            first, last = group[0], group[-1]
+            if isinstance(first, CallStart) and first.index in self._late:
+                del self._late[first.index]
+                self._open = first.index
+            failed = isinstance(first, CallStart) and isinstance(last, CallFailed)
+            yield from group[-1:] if failed else coalesce(group)
