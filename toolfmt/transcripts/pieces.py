@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from toolfmt.conversation import Message
+from toolfmt.conversation import Message, ToolDeclaration
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Part, Role, Transcript
     from toolfmt.model import JsonValue
+
+
+Read = TypeVar("Read", Message, ToolDeclaration)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,18 +46,19 @@ def sourced(messages: Sequence[Message], owner: str, whole: JsonValue, where: tu
 
 
 def kept_or_new(
-    messages: Sequence[Message], owner: str, *, answered_inside: bool = False
-) -> Iterator[tuple[JsonValue, Sequence[Message]]]:
-    """Give the values to write as they were read, each with no messages, and runs of messages to write anew.
+    messages: Sequence[Read], owner: str, *, answered_inside: bool = False
+) -> Iterator[tuple[JsonValue, Sequence[Read]]]:
+    """Give the values to write as they were read, each with no messages or tools, and runs of those to write anew.
 
     `answered_inside` is of formats where a call and its result are one value: one
     that results were added after is written anew, with them.
     """
-    new: list[Message] = []
+    new: list[Read] = []
     at = 0
     while at < len(messages):
         end = _end(messages, at, owner)
-        if answered_inside and at < end < len(messages) and messages[end].role == "tool":
+        after = messages[end] if answered_inside and at < end < len(messages) else None
+        if isinstance(after, Message) and after.role == "tool":
             end = at
         if end == at:
             new.append(messages[at])
@@ -70,7 +74,7 @@ def kept_or_new(
         yield None, new
 
 
-def _end(messages: Sequence[Message], at: int, owner: str) -> int:
+def _end(messages: Sequence[Read], at: int, owner: str) -> int:
     """Find where the messages of one unchanged value end; `at` itself if it is changed."""
     first = messages[at]
     if first.origin != owner:

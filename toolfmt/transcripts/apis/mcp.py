@@ -12,7 +12,7 @@ What user and model say has no place; messages about other things are kept for t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, ResultPart, ToolDeclaration, Transcript
@@ -23,7 +23,7 @@ from toolfmt.schema.rules import MCP
 from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
 from toolfmt.transcripts.mcp_content import CALL, NAME, read_call, read_result, write_call, write_result
-from toolfmt.transcripts.pieces import SharedSource
+from toolfmt.transcripts.pieces import SharedSource, kept_or_new
 from toolfmt.transcripts.values import own, rest, word
 
 if TYPE_CHECKING:
@@ -141,23 +141,10 @@ def _declared(tools: Sequence[ToolDeclaration]) -> tuple[dict[int, JsonValue], l
     """Find the exchanges that declare tools as they still are, by place, and the tools that none declares."""
     kept: dict[int, JsonValue] = {}
     new: list[ToolDeclaration] = []
-    at = 0
-    while at < len(tools):
-        first = tools[at].source
-        run = tools[at : at + first.count] if isinstance(first, SharedSource) else ()
-        pieces = [(tool.source.whole, tool.source.number) for tool in run if isinstance(tool.source, SharedSource)]
-        if isinstance(first, SharedSource) and len(pieces) == first.count and _in_order(pieces):
-            kept.update(first.whole)
-            at += first.count
-        else:
-            new.append(tools[at])
-            at += 1
+    for exchange, run in kept_or_new(tools, NAME):
+        kept.update(exchange or ())
+        new += run
     return kept, new
-
-
-def _in_order(pieces: Iterable[tuple[JsonValue, int]]) -> bool:
-    found = list(pieces)
-    return all(whole is found[0][0] and number == at for at, (whole, number) in enumerate(found))
 
 
 def _write_tools(tools: Sequence[ToolDeclaration], transcript: Transcript) -> list[JsonValue]:
