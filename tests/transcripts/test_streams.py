@@ -187,7 +187,11 @@ def test_interleaved_calls_wait_for_their_turn_where_one_block_is_open_at_a_time
         *([], [], [("delta", 0)], [], []),
         [("delta", 0)],
         [],
-        [*(("delta", 0), ("stop", 0)), ("start", 1), ("delta", 1), ("delta", 1), ("stop", 1), ("start", 2), ("delta", 2)],
+        [
+            *(("delta", 0), ("stop", 0)),
+            *(("start", 1), ("delta", 1), ("delta", 1), ("stop", 1)),
+            *(("start", 2), ("delta", 2)),
+        ],
         [("stop", 2), ("message_delta", None), ("message_stop", None)],
     ]
 
