@@ -34,8 +34,10 @@ def answer_message(events: Iterable[Event], info: AnswerInfo | None = None) -> M
 
 
 def cite(parts: Sequence[Part], citations: Iterable[Cited]) -> None:
-    """Give each citation to the text that its places are in."""
+    """Give each citation to the text that its places are in, unless the texts have theirs."""
     texts = [part for part in parts if isinstance(part, TextPart)]
+    if any(part.citations for part in texts):
+        return
     for cited in citations:
         before, found = 0, None
         start = cited.before + source(cited.citation).get("start", 0)

@@ -48,30 +48,24 @@ def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool 
 
 def name_reason(rules: Rules) -> Callable[[str], str]:
     """Give what says why a tool may not have a name; "" if it may."""
-    fits = re.compile(f"(?:{rules.tool_name or '.'})+", re.DOTALL).fullmatch
-    starts = re.compile(rules.tool_name_start).match
-    length = rules.tool_name_length
-
-    def reason(name: str) -> str:
-        if not name:
-            return "a tool has no name"
-        if length and len(name) > length:
-            return f"the name of a tool has {len(name)} characters, {length} are allowed"
-        return "" if fits(name) and starts(name) else f"the name {name!r} has characters that are not allowed"
-
-    return reason
+    spelled = _spelling("name", "the name of a tool", rules.tool_name, rules.tool_name_length, rules.tool_name_start)
+    return lambda name: spelled(name) if name else "a tool has no name"
 
 
 def _id_reason(rules: Rules) -> Callable[[str | None], str]:
-    fits = re.compile(f"(?:{rules.call_id or '.'})+", re.DOTALL).fullmatch
-    length = rules.call_id_length
+    spelled = _spelling("id", "an id", rules.call_id, rules.call_id_length)
+    missing = "there is no id" if rules.call_ids == "required" else ""
+    return lambda found: spelled(found) if found else missing
 
-    def reason(found: str | None) -> str:
-        if not found:
-            return "there is no id" if rules.call_ids == "required" else ""
+
+def _spelling(noun: str, whole: str, allowed: str, length: int, start: str = "") -> Callable[[str], str]:
+    """Give what says why a name or an id is not spelled as it may be; "" if it is."""
+    fits = re.compile(f"(?={start})(?:{allowed or '.'})+", re.DOTALL).fullmatch
+
+    def reason(found: str) -> str:
         if length and len(found) > length:
-            return f"an id has {len(found)} characters, {length} are allowed"
-        return "" if fits(found) else f"the id {found!r} has characters that are not allowed"
+            return f"{whole} has {len(found)} characters, {length} are allowed"
+        return "" if fits(found) else f"the {noun} {found!r} has characters that are not allowed"
 
     return reason
 

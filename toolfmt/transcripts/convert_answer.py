@@ -83,8 +83,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
             raise ParseError(f"{name}: the answer has no message")
         kept = answers if api.several else answers[:1]
         answered = [part for message in answers[0] for part in message.parts] if answers else []
-        if not any(isinstance(part, TextPart) and part.citations for part in answered):
-            cite(answered, info.citations)  # an API may name its sources beside the message
+        cite(answered, info.citations)  # an API may name its sources beside the message
         written, found = _written(kept, goal, api, AnswerEnding(_stop(info, kept, events), info, head))
     found.extend(Loss("call", "", "dropped", unusable(event)) for event in events if isinstance(event, CallFailed))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
