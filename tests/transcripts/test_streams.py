@@ -35,7 +35,7 @@ from toolfmt.conversation import CallPart, ReasoningPart, TextPart
 from toolfmt.errors import UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.model import JsonObject
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answer_info import AnswerInfo, Cited, Usage
 from toolfmt.workshop.testing import laws
 
 TARGETS = ("openai-chat", "openai-responses", "anthropic", "gemini")
@@ -169,6 +169,18 @@ def test_a_relayed_stream_that_breaks_off_makes_no_call(target: str, answer: Ans
     for length in range(len(relayed)):
         for call in read_answer(relayed[:length]).calls:
             assert jsontext.equal(call.arguments, whole[call.name])
+
+
+def test_a_source_that_is_named_while_a_call_is_open_waits_with_its_text() -> None:
+    events = [
+        CallStart(0, "sky", "a"),
+        TextDelta("Hi", 0),
+        Notice("citations", "url_citation", (2, 2)),
+        CallEnd(0, ToolInvocation(name="sky", arguments={}, id="a"), (2, 2)),
+    ]
+    info = AnswerInfo(stop="tool_calls", citations=[Cited({"type": "url_citation", "url": "https://e.com"})])
+    kinds = [event["type"] for event in write_stream(events, target="cohere", info=info)]
+    assert kinds.index("tool-call-end") < kinds.index("content-delta") < kinds.index("citation-start")
 
 
 def test_interleaved_calls_wait_for_their_turn_where_one_block_is_open_at_a_time() -> None:
