@@ -119,6 +119,24 @@ def test_the_key_of_another_format_is_named() -> None:
     assert "not as pythonic writes it" in toolfmt.parse('r = note(text="a")', dialect="pythonic", tools=TOOLS).hint
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "&lt;tool_call&gt;\n&lt;function=note&gt;\n&lt;parameter=text&gt;\na\n&lt;/parameter&gt;\n&lt;/tool_call&gt;",
+        "<tools>\n<note>\n<text>a</text>\n</note>\n</tools>",
+        "<tools><note><text>a</text></note></tools>",
+        '<|channel|(commentary to=functions.note <|constrain|>json<|message|>{"text": "a"}<|call|>',
+        '<tool_calls>>[{"name": "note", "arguments": {"text": "a"}}]</tool_calls>',
+    ],
+)
+def test_a_tool_whose_arguments_are_named_in_markup_is_reported(answer: str) -> None:
+    for dialect in ("auto", "hermes"):
+        result = toolfmt.parse(answer, dialect=dialect, tools=TOOLS)
+        assert result.failures or [one for one in result.notices if one.kind == "unread_call"]
+    said = toolfmt.parse('To call note you have to give it a <text>, as "text".', tools=TOOLS)
+    assert not [*said.notices, *said.failures]
+
+
 @pytest.mark.parametrize("answer", ['print("note")', "A <tool_cal> and note.", "{note}: `note(...)`"])
 def test_what_only_mentions_a_tool_is_not_reported(answer: str) -> None:
     for dialect in ("auto", "hermes", "llama3-json", "pythonic"):

@@ -56,6 +56,49 @@ def test_an_element_of_a_list_runs_in_no_part(dialect: str, early: str) -> None:
     assert not [call for call in read(dialect, text).calls if call.name == "write"]
 
 
+ELEMENTS = (
+    "<parameter=count>3</parameter>",
+    '\n<parameter name="count">3</parameter>\n',
+    "<arg_key>count</arg_key><arg_value>3</arg_value>",
+)
+QWEN = (
+    "<tool_call>\n<function=write>\n<parameter=path>\na.txt\n</parameter>\n@</function>\n#</tool_call>",
+    "<function=move>\n<parameter=path>\nb.txt\n</parameter>\n</function>\n",
+    "<parameter=count>\n3\n</parameter>\n",
+)
+INVOKE = '<｜DSML｜invoke name="{}">\n<｜DSML｜parameter name="path" string="true">{}</｜DSML｜parameter>\n'
+DSML = (
+    f"<｜DSML｜function_calls>\n{INVOKE.format('write', 'a.txt')}@</｜DSML｜invoke>\n#</｜DSML｜function_calls>",
+    f"{INVOKE.format('move', 'b.txt')}</｜DSML｜invoke>\n",
+    '<｜DSML｜parameter name="count" string="false">3</｜DSML｜parameter>\n',
+)
+"""A call, another one, and an argument; `@` is in the call, and `#` after it."""
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("functionary-v31", '<function=write>{"path": "a.txt"}#</function>'),
+        ("hermes", '<tool_call>{"name": "write", "arguments": {"path": "a.txt"}}#</tool_call>'),
+        ("kimi-k2", KIMI.format("write", '{"path": "a.txt"}#')),
+        ("qwen3-coder", QWEN[0].replace("@", "")),
+        ("deepseek-v32", DSML[0].replace("@", "")),
+    ],
+)
+def test_an_argument_in_another_notation_belongs_to_the_call(dialect: str, text: str, element: str) -> None:
+    for name in (dialect, "auto"):
+        assert not read(name, text.replace("#", element)).calls
+
+
+@pytest.mark.parametrize(("dialect", "parts"), [("qwen3-coder", QWEN), ("deepseek-v32", DSML)])
+def test_an_argument_after_a_nested_call_is_the_outer_ones(dialect: str, parts: tuple[str, str, str]) -> None:
+    text, nested, argument = parts
+    assert not read(dialect, text.replace("@", nested + argument).replace("#", "")).calls
+    both = toolfmt.parse(text.replace("@", nested).replace("#", ""), dialect=dialect, tools=TOOLS).calls
+    assert [call.name for call in both] == ["write", "move"]
+
+
 def test_words_before_the_closer_are_text() -> None:
     text = '<tool_call>{"name": "move", "arguments": {"path": "b.txt"}} and that is all.</tool_call>'
     result = toolfmt.parse(text, dialect="hermes", tools=TOOLS)
@@ -104,6 +147,19 @@ GEMMA = '<|tool_call>call:write{{{}}}<tool_call|><|tool_call>call:move{{path:<|"
 def test_a_quote_that_opens_nothing_is_not_text(body: str) -> None:
     calls = read("gemma4", GEMMA.format(body)).calls
     assert all(call.name == "move" and call.arguments == NEXT for call in calls)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["path:“a.txt”,count:3", "“path”:“a.txt”", "path:“a,count:3”", '“path”:<|"|>a.txt<|"|>', "path:\u2018a"],
+)
+def test_typographic_quotes_are_no_part_of_a_key_or_a_text(body: str) -> None:
+    assert all(call.name == "move" for call in read("gemma4", GEMMA.format(body)).calls)
+
+
+@pytest.mark.parametrize("body", ['path: a\ncount": 3', "path': a", "“path”: a", '"path: a'])
+def test_a_quote_is_no_part_of_a_key_in_yaml(body: str) -> None:
+    assert not read("yaml-xml", f"<write>\n{body}\n</write>").calls
 
 
 @pytest.mark.parametrize("body", ["path=''it's'", "path='it's''", "path={'a', [1]}", "path='a'' 'b'"])

@@ -23,15 +23,19 @@ from toolfmt.detection.detecting import unread
 from toolfmt.detection.table import table
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd, CallFailed, Notice
+from toolfmt.jsontext import is_array
 from toolfmt.lookup.registry import default_registry
 from toolfmt.parsers.mend_json import JsonMender, doubled
 from toolfmt.parsers.respelling import example, misspelt, renamed
+from toolfmt.parsers.sections import any_of
+from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from toolfmt.events import Span
     from toolfmt.lookup.registry import Registry
+    from toolfmt.model import ToolDefinition
 
     Read = Callable[[str, str], Sequence[CallEnd | CallFailed]]
 
@@ -125,6 +129,7 @@ _PLACES: Final = tuple(
 """What is before and after the name of a called tool; the group `mark` is compared with markers."""
 
 
+_SENTENCE: Final = re.compile(r"(?:[^\W\d_]+[,.]? ){3}").search
 _NEVER: Final = re.compile(r"(?!)")
 _OPENING: Final = ('"', "'", "\u201c", "\u2018", "\u00ab")
 _BRACKET: Final = re.compile(r"[{\[]")
@@ -132,7 +137,7 @@ _MARKED: Final = re.compile(r"<[^<>\n]{1,80}>|&lt;[^<>\n]{1,80}?&gt;|\[{1,2}/?[\
 """A marker of any format, or what is like one."""
 
 
-def unread_notice(text: str, whole: str, tools: Collection[str], dialect: str, read: Read) -> list[Notice]:
+def unread_notice(text: str, whole: str, tools: Mapping[str, ToolDefinition], dialect: str, read: Read) -> list[Notice]:
     """Report a call in the `text` of an answer, or in the `whole` of one without text, that was not read."""
     looked = text if text.strip() else whole
     found = unread_call(looked, tools, read)
@@ -225,7 +230,7 @@ def _owners(registry: Registry) -> dict[str, list[str]]:
     return owners
 
 
-def unread_call(text: str, tools: Collection[str], read: Read) -> tuple[str, str] | None:
+def unread_call(text: str, tools: Mapping[str, ToolDefinition], read: Read) -> tuple[str, str] | None:
     """Return the part of a text that looks like a call of one of these tools, and the tool's name."""
     text, names = text[:_READ], {name for name in tools if name in text}
     if not names:
@@ -237,6 +242,8 @@ def unread_call(text: str, tools: Collection[str], read: Read) -> tuple[str, str
         name = event.name if isinstance(event, CallFailed) else event.call.name
         if name in names:
             return text[slice(*event.span)], name
+    if found := next(_with_arguments(text, [tools[name] for name in sorted(names)]), None):
+        return found
     # Nothing but the call on its line: a label, the name, then its arguments in parentheses or on the next line.
     line = re.compile(rf"^(?!\s{{0,8}}>)[ \t]{{0,8}}{_LABEL}(?P<name>{either}){_GIVEN}", re.MULTILINE | re.IGNORECASE)
     match = line.search(text)
@@ -258,6 +265,19 @@ def _in_place(text: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
             start += text[start : start + 1] == "\n"
             if (mark is None or _is_close(mark, default_registry())) and not is_shown(text, start):
                 yield text[start:].strip(), name.group()
+
+
+def _with_arguments(text: str, tools: Iterable[ToolDefinition]) -> Iterator[tuple[str, str]]:
+    """Find names of tools after which their arguments are named in markup, all required ones, and no sentence is."""
+    for tool in tools:
+        either, needed = any_of(property_names(tool.parameters)), tool.parameters.get("required")
+        marked = re.compile(rf"(?<=[<>\"'\u201c=;])(?:{either})(?=[<>\"'\u201d=&])")
+        for name in re.finditer(rf"(?<!\w){re.escape(tool.name)}(?!\w)", text):
+            given = [*marked.finditer(text, name.end(), name.end() + _AROUND)]
+            begin = text.rfind("\n", 0, name.start()) + 1
+            missing = is_array(needed) and {*map(str, needed)} - {one.group() for one in given}
+            if given and not missing and not _SENTENCE(text, begin, given[0].start()) and not is_shown(text, begin):
+                yield text[begin:].strip(), tool.name
 
 
 def is_shown(text: str, start: int) -> bool:

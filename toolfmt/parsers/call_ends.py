@@ -14,17 +14,22 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.parsers.cursor import NEVER, Malformed
-from toolfmt.parsers.patterns import cut_off, match_next
+from toolfmt.parsers.patterns import cut_off, match_next, search_on
 from toolfmt.schema import declares
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
     from toolfmt.parsers.cursor import Cursor, Reading
+    from toolfmt.parsers.element_grammar import ElementGrammar
     from toolfmt.parsers.sections import FormGrammar
     from toolfmt.parsers.sink import Draft
 
+_ARGUMENT = r"<(?:[|\uff5c]\w{1,16}[|\uff5c])?(?:[Pp]aram|[Aa]rg)\w{0,12}[\s=>]"
+"""What an argument begins with in the formats that write elements."""
+HOLDS_ARGUMENT = regex.compile(_ARGUMENT).search
 _GOES_ON = regex.compile(
-    r"""[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
+    rf"""\s{{0,64}}{_ARGUMENT}"""
+    r"""|[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
     r"""|["'][^"'\n]{1,64}["']?\s{0,8}:|[\w.$\-]{1,64}["']\s{0,8}:|[)\]}]{1,8}[^\n"<\[{]{0,256}")"""
 )
 _MEMBER = regex.compile(r"""[^"',)\]}\n]{0,64}["',)\]}]""").match
@@ -84,6 +89,23 @@ def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: b
     key = tag.slots.get("key", "") if tag is not None else ""
     if declares(tool.parameters, key) and f"{jsontext.dumps(key)}:" not in draft.pieces.text():
         raise Malformed("malformed", f"the argument {key!r} is after the end of the call", cur.at, inside=unclosed)
+
+
+def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:
+    """Raise `Malformed` where an argument follows the call that begins in an unclosed one: it is the outer one's."""
+    begun = yield from match_next(cur, elements.begin)
+    if begun is None:
+        return
+    at, cur.deadline = cur.at, NEVER  # what is ahead is no part of the call
+    cur.pos = begun.end()
+    end = yield from search_on(cur, elements.begin_or_end)
+    after = None
+    if end is not None and end["end"]:
+        cur.pos = end.end()
+        after = yield from match_next(cur, elements.child)
+    cur.rewind(at)
+    if after is not None:
+        raise Malformed("malformed", "an argument after a call that begins in this one", at, inside=True)
 
 
 def _is_argument(found: regex.Match[str], form: FormGrammar, schema: JsonObject | None) -> bool:

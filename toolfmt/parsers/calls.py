@@ -15,7 +15,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.syntax import PLAIN_NAME
 from toolfmt.errors import RenderError
 from toolfmt.parsers.by_schema import held_name, name_by_fit, without_brace
-from toolfmt.parsers.call_ends import close_object, refuse_argument, refuse_body, refuse_members
+from toolfmt.parsers.call_ends import close_object, refuse_argument, refuse_body, refuse_members, refuse_nesting
 from toolfmt.parsers.call_lists import CallList
 from toolfmt.parsers.claims import Strays, enclosed
 from toolfmt.parsers.cursor import NEVER, Malformed, Truncated
@@ -359,8 +359,9 @@ class CallReader:
         if end is None or not self._closer_for(form, form.tail.pattern).ends(end.group()):
             after = form.elements and (yield from match_next(cur, form.elements.after))
             again = after and after.group().lstrip().startswith(f"<{self.draft.name}/>")  # meant to close this one
-            if after and self._has_arguments() and not again:
+            if form.elements and after and self._has_arguments() and not again:
                 yield from refuse_argument(cur, form, self.draft, unclosed=True)
+                yield from refuse_nesting(cur, form.elements)
                 self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
                 return
             if end is None and cut_off(cur, form.tail, *form.openers):

@@ -135,6 +135,16 @@ class ElementGrammar:
         return regex.compile(GAP + literal(self._last_tag), self.flags) if self._last_tag else None
 
     @cached_property
+    def begin(self) -> regex.Pattern[str]:
+        """What begins a call."""
+        return regex.compile(rf"{GAP}(?:{strip_groups(self.around.begin) or '(?!)'})", self.flags)
+
+    @cached_property
+    def begin_or_end(self) -> regex.Pattern[str]:
+        """What begins or ends a call."""
+        return regex.compile(rf"{strip_groups(self.around.begin)}|(?P<end>{strip_groups(self.tail)})", self.flags)
+
+    @cached_property
     def late(self) -> regex.Pattern[str]:
         """An argument after the closer of the calls."""
         closer = strip_groups(self.around.section_end) or "(?!)"

@@ -40,7 +40,8 @@ _WORD: Final = regex.compile(r"""[^\s,;:()\[\]{}='"<#]{1,5000}+(?=[\s,;:()\[\]{}
 _KEYWORD: Final = regex.compile(rf"({KEYWORD})\s{{0,64}}=(?!=)")
 _GOES_ON: Final = regex.compile(rf"\)[ \t]{{0,64}},?[ \t]{{0,64}}{KEYWORD}\s{{0,8}}=(?=[^=])")
 _BARE_KEY: Final = regex.compile(
-    r"(?!/\*|//|\.\.\.)([^\s,:(){}\[\]'\"<](?:[^,:(){}\[\]'\"<\n]{0,254}[^\s,:(){}\[\]'\"<])?)\s{0,64}:"
+    r"(?!/\*|//|\.\.\.)([^\s,:(){}\[\]'\"\u2018-\u201d<]"
+    r"(?:[^,:(){}\[\]'\"<\n]{0,254}[^\s,:(){}\[\]'\"\u2018-\u201d<])?)\s{0,64}:"
 )
 _QUOTED_KEY: Final = regex.compile(r"""["']([^,:(){}\[\]'"<\n\\]{1,256})["']\s{0,64}:""")
 _JSON_STRING: Final = regex.compile(
@@ -52,8 +53,8 @@ _SET: Final = regex.compile(
 )
 """A brace that opens a set: its first value is no key."""
 _WHOLE_WORD: Final = regex.compile(r"""([^\s,;:()\[\]{}='"<#]{1,5000}+)(?=\s{0,256}[,\]}])""")
-_ODD_BARE: Final = re.compile(r"\s*(?:[:,=()\[\]{}'\"]|/[/*]|\.\.\.|\Z)").match
-"""What no text without quotes is: empty, or structure at its beginning."""
+_ODD_BARE: Final = re.compile(r"\s*(?:[:,=()\[\]{}'\"\u2018-\u201d]|/[/*]|\.\.\.|\Z)").match
+"""What no text without quotes is: empty, or structure or a typographic quote at its beginning."""
 _BARE_END: Final = re.compile(r"[<,\]}]")
 _NEXT_KEY: Final = regex.compile(r",\s{0,64}([^\s,:{}\[\]<>]{1,256})\s{0,64}:")
 _ONE_WORD: Final = re.compile(r"""[^\s,;:()\[\]{}='"<#]*\Z""").match

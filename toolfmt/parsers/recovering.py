@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.dialect.literals import KEYWORD
+from toolfmt.parsers.call_ends import HOLDS_ARGUMENT
 from toolfmt.parsers.cursor import NEVER, WHITE, Malformed, Truncated
 from toolfmt.parsers.patterns import BROKEN_CALL, cut_off, match_first, match_next, search_open
 from toolfmt.parsers.resuming import Fault
@@ -39,6 +40,8 @@ _NEXT_LINE = regex.compile(
 _NEAR = 512
 """Characters after a call in which its closer is looked for."""
 _JSON = regex.compile(r'["{}\[\]]').search
+_PARTS = regex.compile(r'["{}\[\]]|<[A-Za-z]').search
+"""What the rest of a call holds before its closer; words are none."""
 _BROKEN_CALL = regex.compile(BROKEN_CALL)
 
 
@@ -104,21 +107,22 @@ class Recovery:
         draft.fail(cur.since(draft.start), "malformed", detail, cur.at)
         cur.release()
 
-    def fail_trailing_json(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
-        """Fail a JSON call that was read to its brace where what follows may be the rest of it.
+    def fail_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
+        """Fail a call that was read to its end where what follows may be the rest of it.
 
-        That is what looks like JSON in its line, or before its own closer. Whether its section goes on at the
-        cursor; None where nothing is wrong.
+        That is an argument's element; after JSON also what looks like JSON in its line, or before its own closer.
+        Whether its section goes on at the cursor; None where nothing is wrong.
         """
         cur, start = self._cur, self._cur.at
-        if not form.quotes or not cur.buf[cur.pos :].strip(WHITE):
+        if not cur.buf[cur.pos :].strip(WHITE):
             return None
         near = yield from self._near(section.resync)
         rest = cur.buf[cur.pos : start + _NEAR - cur.base if near is None else near.start()]
         closes = near is not None and near.lastgroup == "end"
-        if not _JSON(rest if closes else rest.partition("\n")[0]):
+        json = form.quotes and (_PARTS(rest) if closes else _JSON(rest.partition("\n")[0]))
+        if not (json or ((closes or form.quotes) and HOLDS_ARGUMENT(rest))):
             return None
-        detail = "text after the call's last brace"
+        detail = f"text after the call's {'last brace' if form.quotes else 'end'}"
         if not closes:
             return (yield from self.failed(section, draft, Malformed("malformed", detail, start), start, form))
         end = yield from section.resync.search(cur)

@@ -190,7 +190,7 @@ class TextParser(GrammarDriver):
                 self._close(section, found)
             cut = cur.eof and not empty and section.cuts_head(cur, found)
             if found is None and pending is not None:
-                goes_on = yield from self._recovery.fail_trailing_json(section, pending[2], reader.draft)
+                goes_on = yield from self._recovery.fail_rest(section, pending[2], reader.draft)
                 if goes_on is False:
                     return
                 if goes_on:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 256
 _OBJECT = frozenset({"object"})
+_ODD_KEY = re.compile("[\"'\u2018-\u201d][\\s\\S]*|[\\s\\S]*[:\"'\u2018-\u201d]").fullmatch
+"""A key with a colon or a quote that belongs to the YAML."""
 _PLACE = re.compile(r"[\n<](?:(?<=\n)|(?=/|\Z))")
 """Where a line ends, or a closer may begin."""
 
@@ -122,9 +124,9 @@ class _YamlValues:
         return values
 
     def _members(self, node: dict[str, YamlNode], schema: JsonObject | None) -> JsonObject:
-        odd = next((key for key in node if key.endswith(":") and not declares(schema, key)), None)
+        odd = next((key for key in node if _ODD_KEY(key) and not declares(schema, key)), None)
         if odd is not None:
-            raise YamlError(f"the key {odd!r} has two colons")
+            raise YamlError(f"the key {odd!r} has {'two colons' if odd.endswith(':') else 'a quote'}")
         return {key: self._typed(inner, property_schema(schema, key)) for key, inner in node.items()}
 
     def _typed(self, node: YamlNode, schema: JsonObject | None) -> JsonValue:
