@@ -183,7 +183,7 @@ def _all_read(
     read = isinstance(parser, WholeParser) and parser.reads(text) and parser.fits_tools(validate=settings.validate)
     if not read or settings.checked or reading.strict:
         parser = _checked_parser(parser, settings, dialect, reading)
-    return [*parser.feed(text), *parser.close()]
+    return parser.feed(text) + parser.close()
 
 
 def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:

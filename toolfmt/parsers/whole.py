@@ -221,7 +221,9 @@ class WholeParser:
     def fits_tools(self, *, validate: bool) -> bool:
         """Whether all calls that it has read are of offered tools, with valid arguments if that is asked."""
         tools = self._options.tools
-        calls = [event.call for event in self._events or () if isinstance(event, CallEnd)] if tools else []
+        if not tools:
+            return True
+        calls = [event.call for event in self._events or () if isinstance(event, CallEnd)]
         known = all(call.name in tools for call in calls)
         return known and not (validate and any(problems(tools[call.name], call.arguments) for call in calls))
 
