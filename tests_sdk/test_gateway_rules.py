@@ -122,7 +122,9 @@ def test_rules_that_cannot_hold_are_refused(tmp_path: Path) -> None:
     for message, back in (
         ("needs a tokenizer", {"context": 5}),
         ("takes a prompt", {"api": "completions"}),
-        ("for models that write text", {"model_dir": "."}),
+        ("model_dir is for models that write their calls as text", {"model_dir": "."}),
+        ("dialect is for models that write their calls as text", {"dialect": "hermes"}),
+        ("constraint is for models that write their calls as text", {"api": "anthropic", "constraint": "vllm"}),
         ("not both", {"pass_key": True, "key_env": "X"}),
     ):
         with pytest.raises(ValidationError, match=message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from typing import Any
 
@@ -369,3 +370,11 @@ def test_a_refused_guess_says_what_was_not_exact() -> None:
     state, _ = run(model, tools=dangerous())
     assert [one.failure for one in state.executions] == ["uncertain"]
     assert "What was not exact: a call follows in reasoning that was not closed" in model.chats[1][-1]["content"]
+
+
+def test_a_bug_in_the_function_of_a_model_is_shown_with_its_type_and_place() -> None:
+    def model(chat: object) -> str:
+        return {"y": str(chat)}["x"]
+
+    state = AgentLoop(TextDriver(model, dialect="hermes"), []).run_sync("?")
+    assert re.fullmatch(r"DriverError: text model: KeyError: 'x' \(line \d+ of test_text_driver\.py\)", state.reason)

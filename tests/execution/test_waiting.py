@@ -187,6 +187,7 @@ def test_a_call_that_was_running_when_the_program_ended_is_visible(tmp_path: Pat
     assert (done.returncode, (tmp_path / "paid").read_text()) == (-9, "5 ")
     state = AgentState.from_json(json.loads((tmp_path / "state.json").read_text()))
     assert (state.status, [(one.call.name, one.why) for one in state.pending]) == ("running", [("pay", "started")])
+    assert "it may have run" in state.pending[0].detail
     registry, paid = ToolRegistry(), list[int]()
 
     @registry.register

@@ -89,6 +89,10 @@ REFUSED = {
     'Action: search_docs(query="a "quoted" word")': "arguments_not_object",
     "Action: search_docs(query=open)": "arguments_not_object",
     "Action: add(a=1, a=2, b=3)": "arguments_not_object",
+    "Action: search_docs\nAction Input: cats, query=dogs": "arguments_not_object",
+    "Action: search_docs\nAction Input: query=cats, query: dogs": "arguments_not_object",
+    "Action: search_docs\nAction Input: The query: cats": "arguments_not_object",
+    "Action: add\nAction Input: a=1, b: 2": "arguments_not_object",
     "Action: search_docs(**everything)": "arguments_not_object",
     'Action: search_docs("x") and then now()': "malformed",
     "Action: search_docs with x": "malformed",
@@ -144,6 +148,11 @@ def test_what_has_no_reading_or_several_fails(text: str) -> None:
 def test_what_is_shown_never_runs(text: str) -> None:
     result = read(text)
     assert (result.calls, result.failures) == ((), ())
+
+
+def test_what_took_the_input_is_in_the_notice() -> None:
+    (notice,) = read("Action: search_docs\nAction Input: cats").notices
+    assert "taken as 'query'" in notice.detail
 
 
 def test_strict_takes_none_of_the_loose_inputs() -> None:

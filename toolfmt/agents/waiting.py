@@ -56,7 +56,7 @@ class Journal:
         self._reports = isinstance(runtime.executor, Executor)
         # Nothing is known of another executor's calls until all have ended.
         self._calls: list[ToolExecution | Pending] = [
-            one if self._reports else replace(one, why="started") for one in calls
+            one if self._reports else _started(one, one.call) for one in calls
         ]
         self._state = state
         self._changes = self._stored = 0
@@ -72,7 +72,7 @@ class Journal:
         before = self._calls[at]
         if isinstance(what, ToolInvocation):
             assert isinstance(before, Pending)  # noqa: S101 - a call starts once
-            self._calls[at] = replace(before, call=what, why="started")
+            self._calls[at] = _started(before, what)
         else:
             self._calls[at] = what
         self._changes += 1
@@ -239,6 +239,11 @@ def _settled(pending: Pending, result: ToolResult, failure: FailureKind | None =
         blocked=failure is not None,
         failure=failure,
     )
+
+
+def _started(pending: Pending, call: ToolInvocation) -> Pending:
+    detail = f"{call.name!r} started, and the program ended before its result was stored: it may have run"
+    return replace(pending, call=call, why="started", detail=detail)
 
 
 def waiting(execution: ToolExecution, at: int) -> Pending:

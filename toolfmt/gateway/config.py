@@ -117,7 +117,7 @@ class Back(_Closed):
     def _has_an_address(self) -> Self:
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError(f"url is an http or https address, not {self.url!r}")
+            raise ValueError(f"url is an http or https address, such as http://127.0.0.1:8080/v1, not {self.url!r}")
         if self.dialect != AUTO and default_registry().dialect(self.dialect).syntax is None:
             raise ValueError(f"the dialect {self.dialect!r} is none of text")
         if self.context is not None and self.tokenizer is None:
@@ -126,8 +126,13 @@ class Back(_Closed):
             raise ValueError(
                 f"{self.api} takes a prompt: name a model folder, whose template renders it (model_dir, --model-dir)"
             )
-        if self.model_dir is not None and not APIS[self.api].text:
-            raise ValueError(f"model_dir is for models that write text, not for {self.api}")
+        of_text = {"dialect": self.dialect != AUTO, "model_dir": self.model_dir, "constraint": self.constraint}
+        useless = next((name for name, given in of_text.items() if given), None)
+        if useless is not None and not APIS[self.api].text:
+            raise ValueError(
+                f"{useless} is for models that write their calls as text, and {self.api} gives calls by itself: "
+                f"choose the api text (--api text), or leave {useless} out"
+            )
         if self.pass_key and (self.key_env or self.key_file):
             raise ValueError("a back is sent its own key or the client's, not both")
         return self

@@ -29,6 +29,7 @@ MOST_CODE: Final = 8192
 _NOTHING: Final = frozenset({"", "none", "null", "n/a", "nothing", "no input", "()", "[]", '""', "''"})
 _WORDS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
 _PAIR = re.compile(r"[ \t]*[\"']?(?P<key>[\w.\-]{1,256})[\"']?[ \t]*[:=][ \t]*(?P<value>[^\n]*)")
+_KEY = re.compile(r"(?<![\w.\-])(?P<key>[\w.\-]{1,256})[\"']?[ \t]{0,8}[:=]")
 _WORDED = re.compile(r"(?!')[\w\s.,?!:/'\-]+")
 """Plain words in a call's brackets."""
 _BROKEN = re.compile(r"[\"'`{\[]|\(\s{0,8}[\"']|[\w.\-]{1,256}[ \t]*=")
@@ -116,7 +117,8 @@ def _pairs(text: str, names: list[str], tool: ToolDefinition | None) -> JsonObje
         fits = [
             value
             for value in _readings(pair["value"].strip().removesuffix(",").rstrip())
-            if not any(f"{problem.pointer}/".startswith(f"/{key}/") for problem in problems(tool, {key: value}))
+            if not _names_another(pair["value"], names)
+            and not any(f"{problem.pointer}/".startswith(f"/{key}/") for problem in problems(tool, {key: value}))
         ]
         if len(fits) != 1:
             return None
@@ -155,6 +157,10 @@ def _single(text: str, names: list[str], tool: ToolDefinition | None, at: int, *
 
 
 def _begins(text: str, names: list[str]) -> bool:
-    """Whether a text begins as arguments do, so that it is a slip and not plain text."""
-    pair = _PAIR.match(text)
-    return bool(_BROKEN.match(text)) or (pair is not None and pair["key"] in names)
+    """Whether a text is written as arguments are, so that it is a slip and not plain text."""
+    return bool(_BROKEN.match(text)) or _names_another(text, names)
+
+
+def _names_another(text: str, names: list[str]) -> bool:
+    """Whether a text holds a key of the tool with a value: `Oslo, days=2`."""
+    return any(key["key"] in names for key in _KEY.finditer(text))

@@ -177,7 +177,8 @@ class StepParser(TextParser):
         cur.go(end)
         draft.announce()
         draft.add(jsontext.dumps(arguments))
-        draft.note("loose_form", _LOOSE, start, end, guessed=cur.eof and end == cur.end)
+        taken = f"; its input was taken as {', '.join(map(repr, arguments))}" if arguments else ""
+        draft.note("loose_form", _LOOSE + taken, start, end, guessed=cur.eof and end == cur.end)
         draft.end(arguments, end)
         cur.release()
 

@@ -13,7 +13,9 @@ import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
+from pathlib import Path
 from threading import Lock
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
@@ -192,12 +194,22 @@ def driver_error(error: Exception, name: str) -> DriverError:
             for one in _chain(error)
         )
         retryable = lost or not RETRYABLE_WORDS.isdisjoint(_words(_body(error)))
-    causes = [str(one).strip() or type(one).__name__ for one in _chain(error)]
+    causes = [_described(one) for one in _chain(error)]
     body = _body(error)
     if isinstance(body, str) and body.strip() not in causes[0]:
         causes.insert(1, body.strip())
     message = ": ".join(dict.fromkeys(causes))[:_LONGEST]
     return DriverError(f"{name}: {message}", status=status, retryable=retryable, retry_after=_retry_after(error))
+
+
+def _described(error: BaseException) -> str:
+    """Describe an exception: one of Python's own, as of a bug in the caller's function, with its type and place."""
+    text = str(error).strip() or type(error).__name__
+    frames = extract_tb(error.__traceback__)
+    if type(error).__module__ != "builtins" or isinstance(error, OSError) or not frames:
+        return text
+    at = frames[-1]
+    return f"{type(error).__name__}: {text} (line {at.lineno} of {Path(at.filename).name})"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
