@@ -176,6 +176,13 @@ def test_what_the_client_runs_is_an_ordinary_call(call: Any, output: Any, expect
     assert there[2]["tool_call_id"] == there[1]["tool_calls"][0]["id"]
 
 
+def test_a_patch_that_failed_is_an_error() -> None:
+    call, output, _ = CLIENT[-1]
+    value = [call, {**output, "status": "failed", "output": "no such file"}]
+    (result,) = there_and_back(value, "openai-responses", "anthropic").value["messages"][-1]["content"]
+    assert (result["is_error"], result["content"]) == (True, "no such file")
+
+
 DECLARED = {
     "anthropic": [
         {"type": "web_search_20250305", "name": "web_search", "max_uses": 3, "allowed_domains": ["e.com"]},

@@ -7,8 +7,19 @@ from typing import Any
 import pytest
 from conversations import PNG, answered, asked
 
-from toolfmt import convert_answer, read_stream, write_stream
-from toolfmt.conversation import JsonPart, MediaPart, Message, Part, RefusalPart, TextPart, ToolDeclaration, Transcript
+from toolfmt import convert_answer, read_answer, read_stream, write_stream
+from toolfmt.conversation import (
+    JsonPart,
+    MediaPart,
+    Message,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    TextPart,
+    ToolDeclaration,
+    Transcript,
+)
+from toolfmt.events import ReasoningDelta
 from toolfmt.transcripts.formats import find
 
 RESPONSES = find("openai-responses")
@@ -79,3 +90,23 @@ def test_an_item_that_broke_off_is_incomplete(stream: bool) -> None:  # noqa: FB
     else:
         answer = convert_answer(whole, source="openai-chat", target="openai-responses").value
     assert (answer["status"], answer["output"][0]["status"]) == ("incomplete", "incomplete")
+
+
+@pytest.mark.parametrize("key", ["summary", "content"])
+def test_the_parts_of_a_summary_are_paragraphs_whole_and_streamed(key: str) -> None:
+    kind = {"summary": "summary_text", "content": "reasoning_text"}[key]
+    parts = [{"type": kind, "text": text} for text in ("**Look**", "**Think**")]
+    thought: Any = {"type": "reasoning", "id": "rs_1", "summary": [], key: parts}
+    (message,) = RESPONSES.read([thought]).messages
+    (read,) = message.parts
+    assert isinstance(read, ReasoningPart)
+    whole = read_answer({"object": "response", "status": "completed", "output": [thought]})
+    added = {"summary": "response.reasoning_summary_part.added", "content": "response.content_part.added"}[key]
+    stream: list[Any] = [{"type": "response.created"}]
+    for at, part in enumerate(parts):
+        stream.append({"type": added, f"{key}_index": at, "part": {**part, "text": ""}})
+        stream.append({"type": f"response.{'reasoning_' * (key == 'summary')}{kind}.delta", "delta": part["text"]})
+    streamed = read_stream([*stream, {"type": "response.completed"}])
+    for events in (whole.events, streamed):
+        thoughts = "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+        assert thoughts == read.text == "**Look**\n\n**Think**"

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -53,6 +53,8 @@ _MESSAGE: Final = frozenset({"type", "role", "content"})
 _DETAIL: Final = "auto"
 """What an image says that does not say how closely to look, because it has to say it."""
 _ANSWERED: Final = frozenset({"id", "status"})
+PARAGRAPH: Final = "\n\n"
+"""What is between two parts of a summary."""
 _REASONING: Final = frozenset({"type", "summary", "content", "encrypted_content"})
 
 
@@ -108,6 +110,7 @@ def _run_by_client(item: JsonObject) -> Message | None:
         key = _CLIENT_RESULTS[kind]
         result = ResultPart(_came_back(item.get(key)), ident, extra=rest(item, {"call_id", key}, OWNER))
         result.extra[f"{OWNER}.{key}"] = item.get(key)
+        result.is_error = item.get("status") == "failed"
         return Message("tool", (result,))
     return None
 
@@ -219,13 +222,19 @@ SAID: Final = PartTable(OWNER, (_SAID, _REFUSAL, *_MEDIA))
 """What the model says, as it is written."""
 
 
+def thoughts(item: JsonObject) -> Iterator[str]:
+    """Give the texts of a reasoning item: each part of its summary, and of its content, is a paragraph."""
+    for key in ("summary", "content"):
+        for at, chunk in enumerate(item.get(key) or ()):
+            yield PARAGRAPH * bool(at) + chunk.get("text", "")
+
+
 def _reasoning(item: JsonObject) -> Message:
     chunks = [*(item.get("summary") or ()), *(item.get("content") or ())]
-    text = "".join(chunk.get("text", "") for chunk in chunks)
     extra = rest(item, _REASONING, OWNER)
     if len(chunks) > 1 or item.get("content"):
         extra |= {f"{OWNER}.{key}": item[key] for key in ("summary", "content") if key in item}
-    part = ReasoningPart(text, encrypted=item.get("encrypted_content"), owner=PROVIDER, extra=extra)
+    part = ReasoningPart("".join(thoughts(item)), encrypted=item.get("encrypted_content"), owner=PROVIDER, extra=extra)
     return Message("assistant", (part,))
 
 

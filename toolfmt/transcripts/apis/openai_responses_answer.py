@@ -18,7 +18,7 @@ from toolfmt.transcripts.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting
 from toolfmt.transcripts.citations import flat
 from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.responses_items import OWNER, PROVIDER, annotates, read_item
+from toolfmt.transcripts.responses_items import OWNER, PARAGRAPH, PROVIDER, annotates, read_item, thoughts
 from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing
 from toolfmt.transcripts.values import inner
 
@@ -75,8 +75,8 @@ def _item(item: JsonObject, made: Assembler) -> None:
                 for citation in objects_in(part, "annotations"):
                     made.cite(citation)
         case "reasoning":
-            for part in (*objects_in(item, "summary"), *objects_in(item, "content")):
-                made.reasoning(part.get("text"))
+            for thought in thoughts(item):
+                made.reasoning(thought)
             made.prove(PROVIDER, encrypted=item.get("encrypted_content"))
         case "function_call" | "custom_tool_call":
             _call_item(object(), item, made)
@@ -140,12 +140,16 @@ def _words(kind: str, value: JsonObject, made: Assembler) -> None:
     match kind:
         case "response.output_text.delta":
             made.text(value.get("delta"))
-        case "response.content_part.added":
-            made.piece()
         case "response.refusal.delta":
             made.refusal(value.get("delta"))
         case "response.output_text.annotation.added":
             made.cite(value.get("annotation"))
+        case "response.reasoning_summary_part.added" if value.get("summary_index"):
+            made.reasoning(PARAGRAPH)
+        case "response.content_part.added" if inner(value, "part").get("type") == "reasoning_text":
+            made.reasoning(PARAGRAPH if value.get("content_index") else "")
+        case "response.content_part.added":
+            made.piece()
         case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
             made.reasoning(value.get("delta"))
         case _:
