@@ -21,8 +21,10 @@ from openai import OpenAI
 from pydantic import ValidationError
 
 from toolfmt.errors import ParseError, UnknownDialectError
+from toolfmt.gateway import handling
 from toolfmt.gateway.config import Back, Config, ModelRoute, changed, single
 from toolfmt.gateway.serving import LOSSES
+from toolfmt.transcripts.convert import Conversion, convert_request
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -37,6 +39,20 @@ def test_every_client_gets_the_call_of_every_back(face: str, api: str, stream: b
     assert "Weather?" in said
     assert "look" in said
     assert "authorization" not in asked.headers or "none" not in asked.headers["authorization"]
+
+
+@pytest.mark.parametrize("api", ["openai-chat", "anthropic", "text"])
+def test_a_request_is_converted_once(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    converted: list[str] = []
+
+    def convert(*args: object, **options: object) -> Conversion:
+        converted.append(api)
+        return convert_request(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(handling, "convert_request", convert)
+    with serving(TEXT_CALL if api == "text" else CALL) as upstream, gateway(before(upstream, api)) as url:
+        by_chat(url, stream=False)
+    assert converted == [api]
 
 
 ERRORS: dict[str, Callable[[Exception], tuple[int, str]]] = {

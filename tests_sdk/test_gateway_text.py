@@ -108,6 +108,23 @@ def test_each_call_has_an_id_of_its_own(stream: bool) -> None:  # noqa: FBT001 -
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_an_id_that_the_model_writes_again_is_not_given_again(stream: bool) -> None:  # noqa: FBT001 - as above
+    begin, end = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
+    one = '<|tool_call_begin|>functions.look:0<|tool_call_argument_begin|>{"city": "x"}<|tool_call_end|>'
+    earlier = {"id": "functions.look:0", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    more: Any = [
+        {"role": "assistant", "content": None, "tool_calls": [earlier]},
+        {"role": "tool", "tool_call_id": earlier["id"], "content": "rain"},
+    ]
+    for text, messages in ((f"{begin}{one}{end}", more), (f"{begin}{one}{one}{end}", [])):
+        with serving(Answer(text)) as upstream, gateway(before(upstream, "text", dialect="kimi-k2")) as url:
+            body = {**ASKED, "messages": [*ASKED["messages"], *messages], "stream": stream}
+            answer = httpx2.post(f"{url}/v1/chat/completions", json=body).text
+        ids = re.findall(r'"id": ?"((?:call_|functions)[^"]+)"', answer) + [one["tool_call_id"] for one in messages[1:]]
+        assert len(set(ids)) == len(ids) == 2
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_without_tools_there_is_no_call(stream: bool) -> None:  # noqa: FBT001 - as above
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": stream}
     with serving(TEXT_CALL) as upstream, gateway(before(upstream, "text")) as url:

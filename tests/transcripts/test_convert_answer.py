@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolfmt import ParseError, convert_answer
+from toolfmt import ParseError, convert_answer, write_stream
 from toolfmt.events import CallEnd
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answer_info import AnswerInfo, Usage
@@ -102,6 +102,17 @@ def test_calls_without_ids_get_some_that_follow_from_the_answer(target: str) -> 
     assert first == again
     if target not in ("gemini", "ollama"):
         assert len({*first, *other}) == 4
+
+
+@every_target
+def test_a_call_has_one_id_in_a_whole_answer_and_in_a_stream(target: str) -> None:
+    calls = [CALL, {key: value for key, value in CALL.items() if key != "id"}, {**CALL, "id": "functions.f:0"}]
+    chat: Any = {**CHAT, "choices": [{**CHAT["choices"][0], "message": {**MESSAGE, "tool_calls": calls}}]}
+    whole = read_answer(convert_answer(chat, target=target, id="x").value).calls
+    streamed = read_stream(list(write_stream(answered(chat), target=target, id="x")), source=target)
+    ids = [event.call.id for event in streamed if isinstance(event, CallEnd)]
+    assert [call.id for call in whole] == ids
+    assert len(ids) == 3
 
 
 def test_a_blocked_prompt_is_no_answer_cut_short() -> None:

@@ -23,6 +23,7 @@ from toolfmt.transcripts.convert import Conversion, convert_request
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.settings.carrying import settings_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
@@ -203,7 +204,8 @@ class Handler(ABC):
 
     def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:
         try:
-            return convert_request(body, source=self.format, target=self.format, settings=given).settings
+            with reraise_as_parse_error(self.format, body):
+                return settings_of(body, self.format) | given
         except ToolFmtError as error:
             raise refusal("invalid", "the request cannot be converted", error) from None
 

@@ -20,6 +20,7 @@ from toolfmt import jsontext
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.agents.output import WRONG, JsonOutput
+from toolfmt.conversation import CallPart
 from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.errors import ToolFmtError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta, coalesce
@@ -49,11 +50,16 @@ CallEvent: TypeAlias = CallStart | ArgumentsDelta | CallEnd | CallFailed
 
 
 class TextReading:
-    """Reads the text of an answer with a parser, if there is one; the server's own calls pass, with other numbers."""
+    """Reads the text of an answer with a parser, if there is one; the server's own calls pass, with other numbers.
 
-    def __init__(self, parser: Parser[str] | None) -> None:
-        """Begin an answer."""
+    A call keeps the id that the model wrote only if no other call of the conversation has it.
+    """
+
+    def __init__(self, parser: Parser[str] | None, taken: Iterable[str] = ()) -> None:
+        """Begin an answer; `taken` are the ids of the conversation's earlier calls."""
         self._parser = parser
+        self._taken = set(taken)
+        self._ids: dict[int, str | None] = {}
         self._pieces: list[str] = []
         self._numbers: dict[tuple[bool, int], int] = {}
 
@@ -79,11 +85,22 @@ class TextReading:
         """Count the calls of the text and of the server together."""
         numbers = self._numbers
         return [
-            replace(event, index=numbers.setdefault((own, event.index), len(numbers)))
+            self._identified(replace(event, index=numbers.setdefault((own, event.index), len(numbers))))
             if isinstance(event, CallEvent)
             else event
             for event in events
         ]
+
+    def _identified(self, event: CallEvent) -> CallEvent:
+        """Take away an id that another call has, or that its own beginning did not have; who writes gives another."""
+        if isinstance(event, CallStart):
+            ident = None if event.id in self._taken else event.id
+            self._ids[event.index] = ident
+            self._taken.update({ident} if ident else ())
+            return replace(event, id=ident)
+        if isinstance(event, CallEnd) and event.call.id != (ident := self._ids.get(event.index)):
+            return replace(event, call=event.call.model_copy(update={"id": ident}))
+        return event
 
 
 log: Final = logging.getLogger("toolfmt.gateway")
@@ -123,6 +140,8 @@ class TextRequest:
             self.tools = () if wanted == "none" else definitions(functions)
             strict = {name for tool in functions if (name := _strict_name(tool))}
             self._strict = {tool.name: tool for tool in self.tools if tool.name in strict}
+        parts = [part for message in transcript.messages for part in message.parts]
+        self._taken = {part.id for part in parts if isinstance(part, CallPart) and part.id}
         self.output, self._sure = _output(request)
         if self.output is not None:
             transcript = replace(transcript, messages=tuple(self.output.asked(transcript.messages)))
@@ -160,7 +179,8 @@ class TextRequest:
 
     def reading(self) -> TextReading:
         """Begin to read an answer; while the model can be asked again, a call must fit its tool."""
-        return TextReading(open_parser(**self.options, validate=bool(self.retries)) if self.tools else None)
+        parser = open_parser(**self.options, validate=bool(self.retries)) if self.tools else None
+        return TextReading(parser, self._taken)
 
     def _held(self, constraint: Constraint | None, wanted: JsonValue, *, parallel: bool) -> JsonObject:
         """Write the field that holds the model to what the client requires; where no grammar can be had, log that."""

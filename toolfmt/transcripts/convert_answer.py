@@ -149,7 +149,7 @@ def _written(
     choices: list[list[JsonObject]] = []
     rules = replace(goal.rules, ends_in_space=True)  # nobody continues an answer that has ended
     for messages in answers:
-        before = Transcript((_one(messages, ending.head),))
+        before = Transcript((_one(messages, ending.head, api.stream.call_prefix),))
         (message,) = before.messages
         if goal.rules.arguments == "object":
             before = Transcript((replace(message, parts=tuple(map(_runnable, message.parts))),))
@@ -162,16 +162,17 @@ def _written(
     return api.close(choices or [[]], ending), found
 
 
-def _one(messages: Sequence[Message], head: AnswerHead) -> Message:
-    """Join an answer's messages; each call gets an id."""
+def _one(messages: Sequence[Message], head: AnswerHead, prefix: str) -> Message:
+    """Join an answer's messages; each call gets the id that it has in a stream of this answer."""
     parts: list[Part] = []
-    for message in messages:
-        parts.extend(message.parts)
-    numbers = iter(range(len(parts)))
-    parts = [
-        replace(part, id=head.mint("call_", next(numbers))) if isinstance(part, CallPart) and part.id is None else part
-        for part in parts
-    ]
+    number = 0
+    for part in (part for message in messages for part in message.parts):
+        if isinstance(part, CallPart):
+            minted = head.mint(prefix, number) if prefix and part.id is None else part.id
+            parts.append(replace(part, id=minted))
+            number += 1
+        else:
+            parts.append(part)
     extra = {key: found for message in messages for key, found in message.extra.items()}
     return Message("assistant", tuple(parts), extra=extra)
 

@@ -160,12 +160,17 @@ def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
             return given
         meant = given or f"{name} {number}"
         for salt in count():
-            found = sha256(f"{salt} {meant}".encode("utf-8", "surrogatepass")).hexdigest()[: rules.call_id_length]
+            found = hashed_id(meant, rules.call_id_length, salt)
             if taken.setdefault(found, meant) == meant:
                 return found
         return None
 
     return fit
+
+
+def hashed_id(meant: str, length: int, salt: int = 0) -> str:
+    """Make an id of exactly so many letters and digits of another; a further `salt` makes another."""
+    return sha256(f"{salt} {meant}".encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
 def _free(wanted: str, taken: dict[str, str], length: int, tried: dict[str, int]) -> str:

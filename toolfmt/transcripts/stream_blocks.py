@@ -87,6 +87,8 @@ class Blocks:
     """Whose proofs of reasoning have a place."""
     call_prefix: str = "call_"
     """How the id begins that a call without one is given; empty: calls need none."""
+    fit_id: Callable[[str], str] = str
+    """Makes an id that the API allows of a call's own, the same as in a whole answer."""
     interleaved: bool = False
     """Several blocks may be open at a time."""
     numbered: str = ""

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 OWNER: Final = "anthropic"
+ID: Final = r"[a-zA-Z0-9_-]"
+"""A character of a call's id."""
 _PLAIN: Final = "text/plain"
 _TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf", _PLAIN})
 """The media types of the data that is taken."""
@@ -268,7 +270,7 @@ def _tools(value: JsonObject) -> list[JsonObject]:
 
 _RULES: Final = Rules(
     roles=frozenset({"system", "user", "assistant"}),
-    call_id=r"[a-zA-Z0-9_-]",
+    call_id=ID,
     fresh_ids=True,
     tool_name=r"[a-zA-Z0-9_-]",
     tool_name_length=128,

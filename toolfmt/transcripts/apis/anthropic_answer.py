@@ -15,8 +15,9 @@ from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answer_info import UNFINISHED
-from toolfmt.transcripts.apis.anthropic import OWNER, cites
+from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
 from toolfmt.transcripts.failures import WRITERS
+from toolfmt.transcripts.linking import legal
 from toolfmt.transcripts.request import objects_in
 from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.values import inner, word
@@ -188,6 +189,7 @@ API: Final = AnswerApi(
     stream=Blocks(
         owner=OWNER,
         call_prefix="toolu_",
+        fit_id=lambda ident: legal(ident, ID, 0, {}),
         begin=lambda head, usage: [{"type": "message_start", "message": _message(head, _COUNT.write(usage))}],
         start={
             "text": lambda block: _start(block, {"type": "text", "text": ""}),

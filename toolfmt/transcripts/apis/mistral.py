@@ -22,7 +22,6 @@ Answers and chunks are as Chat Completions', with thinking in the content, and c
 from __future__ import annotations
 
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
@@ -36,6 +35,7 @@ from toolfmt.transcripts.chat import ChatShape
 from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.linking import hashed_id
 from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
@@ -118,15 +118,18 @@ def _think(block: StreamBlock, text: str) -> list[JsonObject]:
     return delta(block.head, {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]})
 
 
+def _fit_id(ident: str) -> str:
+    """Keep an id of nine letters and digits, and hash another."""
+    fits = len(ident) == 9 and ident.isalnum() and ident.isascii()  # noqa: PLR2004 - mistral-common's validator
+    return ident if fits else hashed_id(ident, 9)
+
+
 def _call(block: StreamBlock) -> list[JsonObject]:
-    """Write a call; an id has nine letters and digits, and another is hashed."""
-    call, ident = block.call, block.id
+    call = block.call
     if call is None:
         return []
-    fits = len(ident) == 9 and ident.isalnum() and ident.isascii()  # noqa: PLR2004 - mistral-common's validator
-    ident = ident if fits else sha256(ident.encode("utf-8", "surrogatepass")).hexdigest()[:9]
     text = call.raw_arguments or jsontext.dumps(call.arguments)
-    return call_delta(block, id=ident, type="function", function={"name": call.name, "arguments": text})
+    return call_delta(block, id=block.id, type="function", function={"name": call.name, "arguments": text})
 
 
 def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
@@ -145,6 +148,7 @@ API: Final = AnswerApi(
     choice=CHOICE,
     several=True,
     stream=Blocks(
+        fit_id=_fit_id,
         interleaved=True,
         begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),
         delta={"text": lambda block, text: delta(block.head, {"content": text}), "reasoning": _think},

@@ -200,6 +200,12 @@ def adjusted(
     return value, {**request_settings, **wanted}
 
 
+def settings_of(request: JsonObject, name: str) -> JsonObject:
+    """Read the settings of a request in the format `name`, by the names of all APIs, and nothing else of it."""
+    table = _table(name)
+    return {} if table is None else read(request, table).values
+
+
 def _joined(value: JsonObject, more: JsonObject) -> JsonObject:
     made = dict(value)
     for key, new in more.items():

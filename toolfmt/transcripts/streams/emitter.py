@@ -169,7 +169,8 @@ class Emitter:
     def _call(self, kind: StreamBlockKind, name: str, ident: str | None) -> StreamBlock:
         prefix, number = self._table.call_prefix, self._number
         self._number += 1
-        return self._open(kind, ident or (self._head.mint(prefix, number) if prefix else ""), name, number)
+        ident = ident or (self._head.mint(prefix, number) if prefix else "")
+        return self._open(kind, self._table.fit_id(ident), name, number)
 
     def _arguments(self, event: ArgumentsDelta) -> None:
         block = self._calls.get(event.index)
