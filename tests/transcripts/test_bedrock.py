@@ -56,7 +56,7 @@ def rewritten(*blocks: Any) -> Any:
         ({"image": {"format": "png", "source": {"bytes": PNG}}}, MediaPart("image", "image/png", PNG)),
         (
             {"document": {"format": "pdf", "name": "r", "source": {"bytes": "JVBE"}, "context": "c"}},
-            MediaPart("document", "application/pdf", "JVBE", name="r", extra={"bedrock.document.context": "c"}),
+            MediaPart("document", "application/pdf", "JVBE", name="r", extra={"context": "c"}),
         ),
         (
             {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://a/b", "bucketOwner": "1"}}}},
@@ -221,3 +221,14 @@ def test_no_tools_are_nothing_to_lose() -> None:
     assert convert(value, source="openai-chat", target="bedrock", strict=True).value == {
         "messages": [{"role": "user", "content": [{"text": "hi"}]}]
     }
+
+
+def test_what_is_said_of_a_document_is_the_same_to_anthropic() -> None:
+    about = {"context": "From 1999.", "citations": {"enabled": True}}
+    document = {"format": "pdf", "name": "a", "source": {"bytes": "JVBERi0="}, **about}
+    value = {"messages": [{"role": "user", "content": [{"text": "Read."}, {"document": document}]}]}
+    there = convert(value, source="bedrock", target="anthropic")
+    assert there.value["messages"][0]["content"][1].items() >= about.items()
+    assert not there.all_losses
+    again = convert(there.value, source="anthropic", target="bedrock")
+    assert (again.value, again.all_losses) == (value, ())

@@ -136,6 +136,21 @@ def flag(key: str, *, value: JsonValue = True) -> PartField:
     return PartField((key,), read, write)
 
 
+def shared(key: str) -> PartField:
+    """What a block may say beside its fields, which means the same to all formats that have it."""
+
+    def read(item: JsonObject, part: Any) -> bool:
+        if item.get(key) is not None:
+            part.extra[key] = item[key]
+        return True
+
+    def write(part: Any, item: JsonObject) -> None:
+        if key in part.extra:
+            item[key] = part.extra[key]
+
+    return PartField((key,), read, write)
+
+
 def constant(key: str, value: JsonValue, *, needed: bool = True) -> PartField:
     """A key that always has one value; else a block is of another kind, unless that is not `needed`."""
 
@@ -186,3 +201,7 @@ def _odd(key: str, found: JsonValue, odd: Odd) -> bool | None:
     if odd == "refuse":
         raise ParseError(f"{key}: expected text, not {type(found).__name__}")
     return False if odd == "opaque" else None
+
+
+ABOUT: Final = (shared("context"), shared("citations"))
+"""What the user says of a document, and whether it is cited."""

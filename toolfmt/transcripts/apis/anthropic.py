@@ -39,7 +39,7 @@ from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
 from toolfmt.transcripts.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.choosing import typed
 from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
+from toolfmt.transcripts.fields import ABOUT, PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.hosted import ANTHROPIC, hosted, read_hosted
 from toolfmt.transcripts.media import data_of
@@ -168,7 +168,7 @@ BLOCKS: Final = PartTable(
         ),
         PartRow("tool_result", ResultPart, ident("tool_use_id", odd="refuse"), content("content"), flag("is_error")),
         PartRow("image", MediaPart, _MEDIA, _TITLE._replace(write=None), when=lambda part: part.kind == "image"),
-        PartRow("document", MediaPart, _MEDIA, _TITLE, when=lambda part: part.kind == "document"),
+        PartRow("document", MediaPart, _MEDIA, _TITLE, *ABOUT, when=lambda part: part.kind == "document"),
     ),
     marks="kept",
     strings=True,

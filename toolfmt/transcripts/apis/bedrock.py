@@ -41,7 +41,7 @@ from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
 from toolfmt.transcripts.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.citations import cited, converse
 from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.fields import PartField, arguments, flag, ident, option, text, where
+from toolfmt.transcripts.fields import ABOUT, PartField, arguments, flag, ident, option, text, where
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.hosted import read_hosted
 from toolfmt.transcripts.media import MediaKind, kind_of
@@ -197,7 +197,10 @@ def _media(kind: MediaKind) -> PartRow:
 
     name = option("name", "name")._replace(write=write_name)
     source = PartField(("source",), _read_source, _write_source)
-    return PartRow(kind, MediaPart, PartField(("format",), read_format, write_format), name, source, inside=True)
+    about = ABOUT if kind == "document" else ()
+    return PartRow(
+        kind, MediaPart, PartField(("format",), read_format, write_format), name, source, *about, inside=True
+    )
 
 
 def _read_source(body: JsonObject, part: MediaPart) -> bool:
