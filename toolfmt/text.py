@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         SchemaFormatter,
     )
     from toolfmt.dialect.syntax import Form
-    from toolfmt.model import ToolResult
+    from toolfmt.model import JsonObject, ToolResult
 
 
 def _carries_types(form: Form) -> bool:
@@ -35,8 +35,8 @@ def _carries_types(form: Form) -> bool:
 
 
 def _raw(form: Form) -> bool:
-    """Whether values are written unescaped, so that they may look like markers."""
-    escapes = form.elements is None or form.elements.escape == "xml"
+    """Whether values or keys are written unescaped, so that they may look like markers."""
+    escapes = form.elements is None or form.elements.holds_all
     return not escapes or (form.literals is not None and not form.literals.escapes)
 
 
@@ -142,19 +142,39 @@ def _check_types(syntax: object, schema: object) -> None:
         raise TypeError(f"schema= takes a schema formatter, as in toolfmt.formatters, not {type(schema).__name__}")
 
 
-_SCHEMA: Final = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+_TEXT: Final[JsonObject] = {"type": "string"}
+_LISTS: Final[JsonObject] = {"type": "array", "items": {"type": "array", "items": _TEXT}}
+_NESTED: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"tags": {"type": "array", "items": _TEXT}, "lists": _LISTS},
+}
+_PROPERTIES: Final[JsonObject] = {"city": _TEXT, "tags": {"type": "array", "items": _TEXT}, "place": _NESTED}
+_SCHEMA: Final[JsonObject] = {"type": "object", "properties": _PROPERTIES}
+_TAGS: Final[JsonObject] = {"tags": ["a", "b"]}
+_SAMPLES: Final[tuple[JsonObject, ...]] = (
+    {"city": "Paris"},
+    _TAGS,
+    {"place": {**_TAGS, "lists": [["a", "b"], ["c"]]}},
+    {"=": "a"},
+    {"\r": "a"},
+    {"a b": "a"},
+)
+"""Arguments of which each format writes the first; the others it reads as written, or refuses to write."""
 
 
 def check_reading(dialect: Dialect[str]) -> None:
-    """Raise `DialectRecordError` for a dialect that does not read a simple call that it has written."""
-    call = ToolInvocation(name="get_weather", arguments={"city": "Paris"})
-    tools = {call.name: ToolDefinition(name=call.name, parameters=_SCHEMA)}
-    try:
-        text = dialect.calls([call], tools)
-    except UnrepresentableError as error:
-        raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {error}") from error
-    parser = dialect.open_parser(ParserOptions(tools=tools))
-    events = [*parser.feed(text), *parser.close()]
-    read = [(event.call.name, event.call.arguments) for event in events if isinstance(event, CallEnd)]
-    if read != [(call.name, call.arguments)]:
-        raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {text!r} is read as {read}")
+    """Raise `DialectRecordError` for a dialect that reads a call otherwise than it has written it."""
+    tool = ToolDefinition(name="get_weather", parameters=_SCHEMA)
+    tools = {tool.name: tool}
+    for arguments in _SAMPLES:
+        try:
+            text = dialect.calls([ToolInvocation(name=tool.name, arguments=arguments)], tools)
+        except UnrepresentableError as error:
+            if arguments is not _SAMPLES[0]:
+                continue
+            raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {error}") from error
+        parser = dialect.open_parser(ParserOptions(tools=tools))
+        events = [*parser.feed(text), *parser.close()]
+        read = [(event.call.name, event.call.arguments) for event in events if isinstance(event, CallEnd)]
+        if read != [(tool.name, arguments)]:
+            raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {text!r} is read as {read}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,7 @@ import toolfmt
 from tests import sampling
 from toolfmt.dialect.record import ParserOptions
 from toolfmt.dialect.records import dump, load
-from toolfmt.dialect.syntax import Form, Syntax, markers
+from toolfmt.dialect.syntax import Elements, Form, Syntax, markers
 from toolfmt.errors import DialectRecordError
 from toolfmt.workshop.testing.laws import read
 
@@ -143,6 +144,40 @@ UNREADABLE = made(Form(call="{name} {args}\n"))
 def test_a_format_that_does_not_read_what_it_writes_is_not_used(use: Callable[[], object]) -> None:
     with pytest.raises(DialectRecordError, match="'made' does not read what it writes"):
         use()
+
+
+def made_of_members(item: str) -> toolfmt.Dialect[str]:
+    elements = Elements(member="!{key}{? #{type}?}::{value}~;\n", item=item)
+    return made(Form(call="@@do {name}\n{members}@@end", elements=elements))
+
+
+@pytest.mark.parametrize("item", ["[item{? #{type}?}]{value}[/item]", "+({value})+", "&({value})&", "<i>{value}</i>"])
+@pytest.mark.parametrize("arguments", [{"a": ["x", "y"]}, {"a": {"b": {"c": ["x"]}}}], ids=["list", "object"])
+def test_items_may_begin_with_any_text(item: str, arguments: dict[str, Any]) -> None:
+    dialect = made_of_members(item)
+    text = toolfmt.render_calls([toolfmt.ToolInvocation(name="f", arguments=arguments)], dialect=dialect)
+    for pieces in ([text], *([text[:cut], text[cut:]] for cut in range(1, len(text)))):
+        calls = [event.call for event in read(dialect, pieces) if isinstance(event, toolfmt.CallEnd)]
+        assert [call.arguments for call in calls] == [arguments]
+
+
+@pytest.mark.parametrize("key", ["=", "\r", "a::b"])
+def test_a_key_that_is_not_read_back_is_refused(key: str) -> None:
+    call = toolfmt.ToolInvocation(name="f", arguments={key: "x"})
+    by_tag = made(Form(call="<do {name}>{members}</do>", elements=Elements(member="<{key}>{value}</{key}>")))
+    for dialect in (by_tag, made_of_members("[item]{value}[/item]")):
+        with pytest.raises(toolfmt.errors.UnrepresentableError):
+            toolfmt.render_calls([call], dialect=dialect)
+
+
+def test_a_format_that_reads_lists_otherwise_than_it_writes_them_is_not_used() -> None:
+    good = made_of_members("[item]{value}[/item]")
+
+    def careless(calls: Any, tools: Any) -> str:
+        return good.calls(calls, tools).replace("[item]", "[entry]")
+
+    with pytest.raises(DialectRecordError, match=r"does not read what it writes: .*\[entry\]"):
+        toolfmt.render_calls([CALL], dialect=replace(good, calls=careless))
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,17 @@ class Elements:
         return "</{key}>" in self.member
 
     @property
+    def tags_only(self) -> bool:
+        """Whether every marker contains `<`, so that escaped text contains none."""
+        templates = filter(None, (self.member, self.item, self.odd_member, self.loose_member))
+        return all("<" in part for template in templates for part in template.split("{value}"))
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether escaping makes any text and any key readable: keys are in attributes, and all else is tags."""
+        return self.escape == "xml" and self.tags_only and '="{key}"' in (self.odd_member or self.member)
+
+    @property
     def item_tag(self) -> str:
         """The name of an item's element."""
         found = re.search(r"<([\w:.\-]+)", self.item)

@@ -98,6 +98,8 @@ class WrittenForm:
         """What reads the arguments; raises `NotAtOnce`."""
         elements = compiled.form.elements
         if slot == "members" and compiled.elements is not None and elements is not None:
+            if elements.item and not elements.tags_only:
+                raise NotAtOnce  # a value without `<` may contain items
             return _WrittenMembers(compiled.elements, elements.member, elements.wrapper).read
         if slot == "yaml":
             from toolfmt.parsers.yaml_body import written_yaml
