@@ -262,3 +262,47 @@ def test_a_repair_mends_what_has_no_partner(run: Run, tmp_path: Path, how: str, 
     assert (code, len(json.loads(out))) == (0, left)
     assert ("placeholder" in err) is (how == "fill")
     assert run("check", "--from", "openai-chat", stdin=out)[0] == 0
+
+
+def test_a_conversation_of_which_nothing_is_left_is_an_error(run: Run) -> None:
+    typo = {"contents": [{"role": "user", "parts": [{"txt": "typo"}]}]}
+    options = ("--from", "gemini", "--to", "openai-chat")
+    code, out, err = run("convert", *options, "--on-error", "skip", stdin=lines(typo))
+    assert (code, out) == (1, "")
+    assert "0 converted to openai-chat, 0 without loss, 1 left out" in err
+    assert "nothing is left" in run("convert", *options, stdin=lines(typo))[2]
+    code, out, _ = run("check", "--from", "gemini", "--to", "openai-chat", stdin=lines(typo))
+    assert (code, "nothing is left" in out) == (1, True)
+
+
+def test_what_strict_refuses_is_a_list(run: Run) -> None:
+    named = [{"role": "user", "content": "Hi.", "name": "ann"}, {"role": "user", "content": "So?", "name": "bob"}]
+    _, _, err = run("convert", *TO, "--strict", stdin=lines(named))
+    assert [line[:10] for line in err.splitlines()[1:]] == ["  - speaker"[:10]] * 2 + ["  --on-error"[:10]]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"conversations": [{"from": "humn", "value": "Hi."}]}, "sharegpt: /conversations/0: `from` is one of"),
+        ([{"type": "humn", "content": "Hi."}], "langchain: /0/type: expected system, human"),
+        ({"messages": [{"role": "usr", "content": "Hi."}]}, "openai-chat: /messages/0: the role is one of"),
+        ({"messages": [{"role": "user"}]}, "openai-chat: no message has content"),
+    ],
+)
+def test_a_conversation_of_no_format_gets_the_likely_one(run: Run, value: Any, said: str) -> None:
+    code, _, err = run("convert", "--to", "anthropic", stdin=lines(value))
+    assert (code, f"the most likely is {said}" in err) == (2, True), err
+
+
+def test_null_is_called_null(run: Run) -> None:
+    assert "identifies its format (null)" in run("convert", "--to", "anthropic", stdin="null\n")[2]
+
+
+def test_rows_of_logs_say_what_they_lack(run: Run) -> None:
+    request = {"messages": PLAIN}
+    failed = {"request": request, "response": {"error": {"message": "boom"}}}
+    options = ("--at", "/request", "--answer", "/response", "--to", "openai-chat")
+    assert "<stdin>:1: /response: an API's error: boom" in run("convert", *options, stdin=lines(failed))[2]
+    assert "the row itself is a conversation" in run("convert", *options, stdin=lines(request))[2]
+    assert "the row itself" not in run("convert", *options, stdin=lines({"no": 1}))[2]

@@ -127,7 +127,8 @@ def test_only_the_same_run_goes_on(run: Run, tmp_path: Path) -> None:
     file.write_text(row(1), "utf-8")
     code, _, err = run("convert", file, *TO, "-o", out, "--resume")
     assert (code, "had other inputs" in err) == (2, True)
-    assert run("convert", file, *TO, "-o", out)[0] == 0
+    assert run("convert", file, *TO, "-o", out)[0] == 2
+    assert run("convert", file, *TO, "-o", out, "--overwrite")[0] == 0
     before = out.read_bytes()
     code, _, err = run("convert", file, *TO, "-o", out, "--resume")
     assert (code, err) == (0, f"toolfmt: {out} is complete: no run was interrupted\n")
@@ -309,3 +310,12 @@ def test_outputs_of_an_earlier_run_are_not_read_again(run: Run, tmp_path: Path) 
     code, _, err = run(*arguments)
     assert (code, "is read and would be written over" in err) == (2, True)
     assert sorted(tmp_path.rglob("*.jsonl")) == written
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+def test_rows_before_an_early_error_are_not_replaced(run: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / "in.jsonl").write_text(row(0) + "{bad\n")
+    todo = ("convert", *TO, str(tmp_path / "in.jsonl"), "-o", str(tmp_path / name))
+    assert "leaves out this conversation" in run(*todo)[2]
+    assert "unfinished output" in run(*todo)[2]
+    assert run(*todo, "--overwrite", "--on-error", "skip")[0] == 1

@@ -73,7 +73,7 @@ def test_everything_is_counted(run: Run) -> None:
     code, out, err = run("stats", stdin=text)
     assert code == 1
     assert ["sky", "1", "3", "2", "1", "1", "1"] in [line.split() for line in out.splitlines()]
-    assert "toolfmt: 1 results answer no call" in err
+    assert "toolfmt: 1 result answers no call" in err
 
 
 def test_more_processes_count_the_same(run: Run, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from toolfmt.cli.files import Files
 from toolfmt.cli.output import note, write_json_line, write_table
 from toolfmt.corpora.rows import Picked, Row, place
 from toolfmt.corpora.sources import STDIN, sources
-from toolfmt.errors import ParseError, UnrepresentableError
+from toolfmt.errors import ConversionError, ParseError, UnrepresentableError
 from toolfmt.transcripts.check import Finding
 from toolfmt.transcripts.check import check as checked
 from toolfmt.transcripts.convert import convert
@@ -58,5 +58,7 @@ def _findings(row: Row, picked: Picked, target: str | None) -> tuple[Finding, ..
         if target is not None and target != read:
             value, read = convert(value, source=read, target=target).value, target
         return checked(value, format=read)
+    except ConversionError as error:
+        return (Finding("empty", "", str(error)),)
     except (ParseError, UnrepresentableError) as error:
         return (Finding("unreadable", "", str(error)),)

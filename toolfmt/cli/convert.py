@@ -12,7 +12,7 @@ from toolfmt.cli.files import Files, check_jobs, progress
 from toolfmt.cli.output import INTERRUPTED, UsageError, note, write_table
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
-from toolfmt.corpora.output import CorpusOutput, Places, State, StateFile, inputs
+from toolfmt.corpora.output import CorpusOutput, Places, State, StateFile, growing, inputs
 from toolfmt.corpora.selecting import Filter, Selection, share
 from toolfmt.corpora.sources import STDIN, TABLES, Source, sources
 from toolfmt.corpora.streams import check_writable, require
@@ -205,7 +205,8 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
     keep = StateFile(Path(f"{out.rstrip('/')}.resume.json"), run)
     if resume and Path(out).exists() and not keep.path.exists():
         return None, None
-    if not (resume or overwrite) and keep.has_begun():
+    first = growing(_targets(given, out, folder=Path(out).is_dir())[0])
+    if not (resume or overwrite) and keep.has_begun(first):
         what = f"{out} is the unfinished output of an interrupted run"
         raise UsageError(f"{what}; use --resume to continue or --overwrite to start again")
     return keep, keep.begin(resume=resume)

@@ -10,6 +10,7 @@ import re
 import sys
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TextIO
 
 from toolfmt import jsontext
@@ -29,6 +30,8 @@ INTERRUPTED: Final = 130
 LABEL: Final = 18
 """The width of a label's column."""
 _GAP: Final = 3
+_ITEM: Final = "- "
+_BREAK: Final = "\n  "
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -37,7 +40,7 @@ class UsageError(ToolFmtError):
 
 
 def refuse(error: BaseException) -> int:
-    """Write in one line what is wrong, and return the exit code."""
+    """Write what is wrong, and return the exit code."""
     text = str(error)
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
@@ -46,9 +49,12 @@ def refuse(error: BaseException) -> int:
 
 
 def note(text: str) -> None:
-    """Write a line to stderr."""
-    lines = (line.strip() for line in text.splitlines())
-    sys.stderr.write(f"toolfmt: {visible(' '.join(line for line in lines if line))}\n")
+    """Write a line to stderr; the items of a list in the text stay on lines of their own."""
+    lines = [visible(line.strip()) for line in text.splitlines() if line.strip()]
+    written = lines[0] if lines else ""
+    for before, line in pairwise(lines):
+        written += f"{_BREAK if (before.startswith(_ITEM) or line.startswith(_ITEM)) else ' '}{line}"
+    sys.stderr.write(f"toolfmt: {written}\n")
 
 
 def write(text: str) -> None:

@@ -62,4 +62,4 @@ def _show(report: JsonObject) -> None:
         note(f"{tokens['all']} tokens, {tokens['longest']} in the longest conversation")
     orphans = report["results_of_no_call"]
     if orphans:
-        note(f"{orphans} results answer no call")
+        note("1 result answers no call" if orphans == 1 else f"{orphans} results answer no call")

@@ -65,10 +65,12 @@ class StateFile:
         self.path = path
         self.run = run
 
-    def has_begun(self) -> bool:
-        """Whether a run was interrupted after it had written something."""
+    def has_begun(self, first: Path) -> bool:
+        """Whether a run was interrupted after it had written something, such as a beginning of its `first` file."""
         if not self.path.exists():
             return False
+        if first.is_file() and first.stat().st_size:
+            return True
         try:
             found = jsontext.loads(self.path.read_text("utf-8"))
         except (ParseError, UnicodeDecodeError):
@@ -117,6 +119,11 @@ def inputs(sources: Sequence[Source]) -> list[list[str | int | None]]:
 
 _SECONDS: Final = 1.0
 """Between two writings of the state."""
+
+
+def growing(target: Path) -> Path:
+    """Give the file that a run appends to while it makes `target`: of a table, its rows."""
+    return target.with_name(f"{target.name}.rows") if target.name.endswith(TABLES) else target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +201,8 @@ class CorpusOutput:
             if time.monotonic() - self._saved >= _SECONDS:
                 self._save()
         if done.stopped:
-            raise ParseError(f"{done.stopped}; --on-error skip or quarantine goes on without it")
+            between = "\n" if "\n" in done.stopped else "; "
+            raise ParseError(f"{done.stopped}{between}--on-error skip or quarantine leaves out {done.left_out}")
 
     def _unique(self, done: Done) -> bytes:
         """Write what no earlier conversation says."""
@@ -231,7 +239,7 @@ class CorpusOutput:
         if self._places.out is None:
             self._file = sys.stdout.buffer
         elif self._state.input < len(self._sources):
-            path = self._growing(self._target(self._places.out))
+            path = growing(self._target(self._places.out))
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = _continued(path, self._state.written)
 
@@ -241,19 +249,16 @@ class CorpusOutput:
             return None
         self._file.close()
         target = self._target(self._places.out)
-        growing = self._growing(target)
-        if growing == target:
+        rows = growing(target)
+        if rows == target:
             return None
         fresh = own_file(target.with_name(f"{target.name}.new"))
-        write_parquet(str(growing), str(fresh))
+        write_parquet(str(rows), str(fresh))
         fresh.replace(target)
-        return growing
+        return rows
 
     def _target(self, out: Path) -> Path:
         return out / self._sources[self._state.input].name if self._places.folder else out
-
-    def _growing(self, target: Path) -> Path:
-        return target.with_name(f"{target.name}.rows") if target.name.endswith(TABLES) else target
 
     def _set_aside(self, data: bytes) -> int:
         assert self._places.aside is not None  # noqa: S101 - asked by the caller

@@ -16,6 +16,7 @@ from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.exchanges import exchange, inside
+from toolfmt.transcripts.failures import read_error
 from toolfmt.transcripts.formats import formats
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import FormatQuestionError, origin
@@ -133,8 +134,24 @@ class Picked:
 
     def conversation(self, row: JsonValue) -> JsonValue:
         """Get a row's conversation, its answer included; raises ParseError where there is none."""
-        value = inside(row, self.place(row))
-        return value if self.answer is None else exchange(value, inside(row, self.answer), self.source)
+        try:
+            value = inside(row, self.place(row))
+        except ParseError as error:
+            raise ParseError(f"{error}{self._instead(row)}") from None
+        if self.answer is None:
+            return value
+        answer = inside(row, self.answer)
+        if is_object(answer) and answer.get("error"):
+            raise ParseError(f"{self.answer}: an API's error: {read_error(answer).message}")
+        return exchange(value, answer, self.source)
+
+    def _instead(self, row: JsonValue) -> str:
+        """Say that a row is a conversation itself, if it is."""
+        try:
+            is_one = is_object(row) and read(row, origin(row, self.source)).messages
+        except ParseError:
+            return ""
+        return "; the row itself is a conversation: convert such rows in a run without --at" if is_one else ""
 
     def origin(self, value: JsonValue) -> TranscriptFormat:
         """Find the format of a conversation; raises ParseError, which names the option, where it has to be named."""

@@ -87,6 +87,8 @@ class Done:
     tally: Tally = field(default_factory=Tally)
     stopped: str = ""
     """Why and where it stopped."""
+    left_out: str = ""
+    """What a run that does not stop leaves out."""
     name: str = ""
     """The name of the file that is written, which says how."""
     kept: list[Kept] = field(default_factory=list["Kept"])
@@ -143,6 +145,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
         except ToolFmtError as error:
             if work.stop:
                 done.stopped = f"{place(row)}: {error}"
+                done.left_out = "this conversation" if row.line else "the whole file"
                 break
             where: JsonObject = {"file": row.file, "line": row.line or None}
             done.failures.append({**where, "reason": str(error), "text": row.text})

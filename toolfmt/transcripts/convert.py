@@ -270,7 +270,8 @@ def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
     if shaped.rejected is not None:
         other = fit(replace(shaped, messages=shaped.rejected), goal.rules).messages if goal.rated else None
         shaped = replace(shaped, rejected=other)
-    if not transcript.tools and _is_words(transcript) and not says_something(shaped, goal.rules):
+    certain = _is_words(transcript) or not shaped.messages
+    if certain and not transcript.tools and not says_something(shaped, goal.rules):
         raise ConversionError(f"{goal.name}: nothing is left of what the conversation says: no message can be written")
     return shaped
 

@@ -150,7 +150,7 @@ def described(value: JsonValue) -> str:
         return f"a list of {len(value)} {kind}" if value else "an empty list"
     if isinstance(value, str):
         return "text: a conversation is a list or an object, as json.loads returns it"
-    return f"a value of the type {type(value).__name__}"
+    return "null" if value is None else f"a value of the type {type(value).__name__}"
 
 
 def _keys(value: JsonObject) -> str:

@@ -144,7 +144,27 @@ def _unknown(value: JsonValue) -> ParseError:
     unknown = f"nothing in the conversation identifies its format ({described(value)})"
     if found:
         return ParseError(f"{unknown}, but it holds {_named(found)}")
+    if complaint := _complaint(value):
+        return ParseError(f"no format reads the conversation; the most likely is {complaint}")
     return FormatQuestionError(f"{unknown}: {_NAME_IT}")
+
+
+def _complaint(value: JsonValue) -> str:
+    """Name the most likely format of what none reads, and its complaint: about a value, or that nothing is said."""
+    for made in sorted(formats(), key=lambda made: -made.common):
+        messages = value.get(made.messages) if is_object(value) else value
+        first = next(iter(messages), None) if is_array(messages) else None
+        if not is_object(first):
+            continue
+        try:
+            found = sound(value, made)
+        except ParseError as error:
+            if any(f"not {item!r}" in str(error) for item in first.values() if item and isinstance(item, str)):
+                return f"{made.name}: {error}"
+        else:
+            if understood(found) and not (says_anything(found) or leaves(found, made)):
+                return f"{made.name}: no message has content"
+    return ""
 
 
 def _named(found: Sequence[RowPart], *, beside: bool = False) -> str:
