@@ -271,7 +271,7 @@ def test_a_conversation_of_which_nothing_is_left_is_an_error(run: Run) -> None:
     assert (code, out) == (1, "")
     assert "0 converted to openai-chat, 0 without loss, 1 left out" in err
     assert "nothing is left" in run("convert", *options, stdin=lines(typo))[2]
-    code, out, _ = run("check", "--from", "gemini", "--to", "openai-chat", stdin=lines(typo))
+    code, out, _ = run("check", *TO, stdin=lines([{"role": "user", "content": " "}]))
     assert (code, "nothing is left" in out) == (1, True)
 
 

@@ -108,8 +108,8 @@ def convert_row(  # noqa: PLR0913 - as above
 ) -> Conversion:
     """Convert a conversation of a file of many like `convert`.
 
-    Raises `ConversionError` too for a call that a row to train on must not hold: one without a name, or whose
-    arguments are no JSON object.
+    Raises `ConversionError` too for a conversation of which nothing is left, and for a call that a row to train on must
+    not hold: one without a name, or whose arguments are no JSON object.
     """
     return _converted(
         value,
@@ -196,7 +196,7 @@ def _converted(  # noqa: PLR0913 - as above
         if sent.rejected is not None and goal.rated:
             other, _ = _mended(replace(sent, messages=sent.rejected), goal, repair, continued=continued)
             sent = replace(sent, rejected=adapt_parts(other, goal.rules, carry, continued=continued)[0].messages)
-        written, after = _written(_fitted(sent, goal), goal)
+        written, after = _written(_fitted(sent, goal, row=row), goal)
         compared = replace(way.before, messages=sent.messages, rejected=sent.rejected)
         wrong = defects(sent.messages, continued=continued)
         found = (
@@ -264,14 +264,14 @@ def _target_format(target: str, carry: Carry) -> TranscriptFormat:
     return made.widest if carry.gateway else made
 
 
-def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
-    """Fit a conversation to a format; raises ConversionError where nothing is left of it."""
+def _fitted(transcript: Transcript, goal: TranscriptFormat, *, row: bool = False) -> Transcript:
+    """Fit a conversation to a format; raises ConversionError where nothing is left of words, or of a `row`."""
     shaped = fit(transcript, goal.rules)
     if shaped.rejected is not None:
         other = fit(replace(shaped, messages=shaped.rejected), goal.rules).messages if goal.rated else None
         shaped = replace(shaped, rejected=other)
-    certain = _is_words(transcript) or not shaped.messages
-    if certain and not transcript.tools and not says_something(shaped, goal.rules):
+    whole = _is_words(transcript) or (row and not shaped.messages)
+    if whole and not transcript.tools and not says_something(shaped, goal.rules):
         raise ConversionError(f"{goal.name}: nothing is left of what the conversation says: no message can be written")
     return shaped
 
