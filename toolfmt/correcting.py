@@ -44,10 +44,11 @@ from toolfmt.tools import tools as definitions
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from toolfmt.dialect.record import AnyDialect
+    from toolfmt.dialect.record import AnyDialect, Example
     from toolfmt.dialect.syntax import Syntax
 
 
+_POINTER = re.compile(r"(?m)^/([^/:\n]{1,256})").findall
 _FENCE = re.compile(r"(?m)^[ \t]{0,16}`{3,8}[\w+.\-]{0,32}[ \t]{0,16}(?:\n|\Z)")
 _BODY = re.compile(r"\{(?:" + "|".join(sorted(BODY_SLOTS)) + r")\}")
 _CHANGED: Final = frozenset(
@@ -231,11 +232,11 @@ def _placed(failure: CallFailed) -> str:
 def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
     """Say what was wrong with a call of an API, and show correct arguments if the called tool is among `tools`."""
     advice = _AGAIN if failure.reason in _UNREADABLE else ADVICE.get(failure.reason, _AGAIN)
-    message = f"Your call could not be used ({failure.reason}): {failure.detail}\n{advice}"
+    message = f"Your call could not be used ({failure.reason}):{_listed(failure.detail)}\n{advice}"
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
     name = _meant(failure.name, failure.raw, offered)
-    examples = default_registry().resolve().example(offered[name]) if name else ()
-    shown = f"\nCorrect arguments of {name}: {jsontext.dumps(examples[0].call.arguments)}" if examples else ""
+    example = _fitting(default_registry().resolve(), offered[name], failure.detail) if name else None
+    shown = f"\nCorrect arguments of {name}: {jsontext.dumps(example.call.arguments)}" if example else ""
     return f"{message}{shown}"
 
 
@@ -269,13 +270,13 @@ def _feedback(  # noqa: PLR0913, PLR0917 - what there is to report
 ) -> str:
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
     name = _meant(name, raw, offered)
-    example = _example(dialect, offered.get(name), offered)
+    example = _example(dialect, offered.get(name), offered, detail)
     keys = list(property_names(offered[name].parameters)) if name in offered else []
     found = change(dialect, tools, failure, example, keys) if failure is not None else Correction()
     return render_template(
         "feedback.jinja",
         reason=reason,
-        detail=_shortened(found.detail or detail, LONGEST_DETAIL),
+        detail=_listed(_shortened(found.detail or detail, LONGEST_DETAIL)),
         slips=_shortened(found.slips, SHOWN),
         advice=ADVICE.get(found.advice or reason, ADVICE["malformed"]),
         wrote=_shortened(raw, SHOWN),
@@ -305,8 +306,24 @@ def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]} …"
 
 
-def _example(dialect: AnyDialect, meant: ToolDefinition | None, offered: Mapping[str, ToolDefinition]) -> str:
+def _listed(detail: str) -> str:
+    """Return a failure's detail after a colon: several problems are a list."""
+    problems = detail.split("\n")
+    return f" {detail}" if len(problems) == 1 else "".join(f"\n- {problem}" for problem in problems)
+
+
+def _example(
+    dialect: AnyDialect, meant: ToolDefinition | None, offered: Mapping[str, ToolDefinition], detail: str
+) -> str:
     harmless = (tool for tool in offered.values() if not tool.is_dangerous)
     tool = meant or next(harmless, None)
-    examples = dialect.example(tool) if tool is not None else ()
-    return examples[0].text if examples else any_call(dialect)
+    example = _fitting(dialect, tool, detail) if tool is not None else None
+    return any_call(dialect) if example is None else example.text
+
+
+def _fitting(dialect: AnyDialect, tool: ToolDefinition, detail: str) -> Example | None:
+    """Return the first example of a tool that has the arguments at the JSON pointers in `detail`, or the first."""
+    examples = dialect.example(tool)
+    wrong = {*_POINTER(detail)}.intersection(property_names(tool.parameters))
+    fitting = (one for one in examples if wrong <= one.call.arguments.keys())
+    return next(fitting, next(iter(examples), None))

@@ -55,6 +55,47 @@ def test_all_problems_of_the_arguments_are_reported_at_once() -> None:
     assert failure.detail in text
 
 
+def test_each_problem_has_its_line_and_the_example_the_optional_argument_that_was_wrong() -> None:
+    days = {"q": {"type": "string"}, "days": {"type": "integer"}}
+    tools = [{"name": "search", "parameters": {"type": "object", "properties": days, "required": ["q"]}}]
+    answer = '<tool_call>{"name": "search", "arguments": {"q": 1, "days": "two"}}</tool_call>'
+    (failure,) = toolfmt.parse(answer, dialect="hermes", tools=tools, validate=True).failures
+    text = toolfmt.feedback(failure, dialect="hermes", tools=tools)
+    assert '"days": 1' in text
+    assert all(f"\n- {problem}\n" in text for problem in failure.detail.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer", "reason", "detail"),
+    [
+        ("hermes", '<tool_call>{"name": 5}</tool_call>', "missing_name", "the tool's name is 5, not a text"),
+        (
+            "hermes",
+            '<tool_call>{"name": "search", "arguments": "Oslo"}</tool_call>',
+            "arguments_not_object",
+            'the arguments are "Oslo", not an object',
+        ),
+        (
+            "llama3-json",
+            '{"name": "search", "parameters": 5}',
+            "arguments_not_object",
+            "the arguments are 5, not an object",
+        ),
+        ("pythonic", "[search(q=two)]", "malformed", "'two' is not a literal; write text in quotes"),
+        (
+            "hermes",
+            '<tool_call>search(q="Oslo")</tool_call>',
+            "malformed",
+            "what follows '<tool_call>' is not a call of this format",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(dialect: str, answer: str, reason: str, detail: str) -> None:
+    (failure,) = toolfmt.parse(answer, dialect=dialect, tools=TOOLS).failures
+    assert failure.reason == reason
+    assert f"({reason}): {detail}" in toolfmt.feedback(failure, tools=TOOLS)
+
+
 @pytest.mark.parametrize("dialect", TEXT_DIALECTS, ids=lambda dialect: dialect.name)
 def test_without_tools_a_made_up_call_is_shown(dialect: toolfmt.Dialect[str]) -> None:
     assert "tool_name" in toolfmt.correcting.no_call_feedback(dialect=dialect)
@@ -122,7 +163,7 @@ def test_the_slip_is_named_and_its_place_quoted(dialect: str, answer: str, advic
     said = feedback_for(dialect, f"Hello.\n{answer}")
     assert f"What to change: {advice}." in said
     assert "offset" not in said
-    assert "you wrote" in said or "no call follows" in said
+    assert "you wrote" in said or "is not a call of this format" in said
 
 
 MISSPELT = {
@@ -148,7 +189,7 @@ MISSPELT = {
 def test_a_misspelt_marker_is_named_and_nothing_else_is_advised(dialect: str, answer: str, advice: str) -> None:
     said = feedback_for(dialect, answer)
     assert f"What to change: {advice}." in said
-    assert not any(other in said for other in ("cut off", "shorter", "&lt;", "no call follows"))
+    assert not any(other in said for other in ("cut off", "shorter", "&lt;", "is not a call of this format"))
 
 
 @pytest.mark.parametrize("dialect", TEXT_DIALECTS, ids=lambda dialect: dialect.name)

@@ -317,8 +317,11 @@ class CallObject:
         if isinstance(name, str) and not self.draft.name:
             self.draft.name = name
             self.draft.announce()
+        elif name and not isinstance(name, str):
+            detail = f"the tool's name is {jsontext.dumps(name)[:60]}, not a text"
+            self.failure = self.failure or Malformed("missing_name", detail, self._cur.at)
         elif name and name != self.draft.name:
-            names = f"{self.draft.name[:60]!r} and {str(name)[:60]!r}"
+            names = f"{self.draft.name[:60]!r} and {name[:60]!r}"
             self.failure = Malformed("duplicate_key", f"the call names two tools: {names}", self._cur.at)
 
     def _arguments(self, cur: Cursor) -> Reading[None]:
@@ -343,7 +346,7 @@ class CallObject:
             return
         value: JsonValue = yield from self.value(cur)
         if isinstance(value, str) and self.json.tolerant:
-            value = self._decoded(value, at, held=True) if value.strip(WHITE) else dict[str, object]()
+            value = self._held(value, at)
         tool = draft.sink.options.tools.get(draft.name)
         if value == [] and self.json.tolerant and tool is not None and takes_none(tool.parameters):
             draft.note("repaired_json", "an empty list for no arguments", at)
@@ -351,11 +354,17 @@ class CallObject:
         if value is None and not self.json.arguments_required:
             value = {}
         if not jsontext.is_object(value):
-            what = f"the arguments are {jsontext.dumps(value)[:60]}"
-            self.failure = self.failure or Malformed("arguments_not_object", what, at)
+            self.failure = self.failure or _no_object(value, at)
             return
         self.arguments = value
         self._text.add(jsontext.dumps(value))
+
+    def _held(self, text: str, at: int) -> JsonValue:
+        """Decode arguments that are the text of an object."""
+        value = self._decoded(text, at, held=True) if text.strip(WHITE) else dict[str, object]()
+        if self.failure is not None and "{" not in text:
+            self.failure = _no_object(text, at)
+        return value
 
     @property
     def slip(self) -> Callable[[str], None] | None:
@@ -372,3 +381,7 @@ class CallObject:
         except Malformed as failure:
             self.failure = failure
             return {}
+
+
+def _no_object(arguments: JsonValue, at: int) -> Malformed:
+    return Malformed("arguments_not_object", f"the arguments are {jsontext.dumps(arguments)[:60]}, not an object", at)

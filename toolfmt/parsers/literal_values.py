@@ -308,7 +308,8 @@ class LiteralReader:
         word = "" if found is None else found.group()
         written = WORDS.get(word) or _number(word)
         if written is None:
-            raise Malformed("malformed", f"{word or cur.buf[cur.pos]!r} is no literal", cur.at)
+            advice = "; write text in quotes" if word else ""
+            raise Malformed("malformed", f"{word or cur.buf[cur.pos]!r} is not a literal{advice}", cur.at)
         cur.pos += len(word)
         return written
 

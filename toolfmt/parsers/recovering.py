@@ -90,12 +90,12 @@ class Recovery:
             cur.pos = found.end()
         else:
             cur.rewind(body)
-        return self._without_call(draft, body)
+        return self._without_call(draft, body, "no call follows {}")
 
     def broken(self, section: Section, draft: Draft, body: int) -> Reading[None]:
         """Fail a call whose beginning is broken, after a marker that ends at `body`."""
         yield from section.nesting.leave(self._cur)
-        self._without_call(draft, body)
+        self._without_call(draft, body, "what follows {} is not a call of this format")
 
     def quoted(self, nesting: Nesting, after: int) -> Reading[None]:
         """Fail the call at the cursor, read on `after` its beginning: it is in a value of one whose own is broken."""
@@ -142,11 +142,11 @@ class Recovery:
                 return found
             yield
 
-    def _without_call(self, draft: Draft, body: int) -> None:
+    def _without_call(self, draft: Draft, body: int, problem: str) -> None:
         cur = self._cur
         raw = cur.since(draft.start)
-        detail = f"no call follows {raw[: body - draft.start].strip()!r} at offset {draft.start}"
-        draft.fail(raw, "malformed", detail, cur.at)
+        detail = problem.format(repr(raw[: body - draft.start].strip()))
+        draft.fail(raw, "malformed", f"{detail}, at offset {draft.start}", cur.at)
         cur.release()
 
     def failed(
