@@ -113,6 +113,14 @@ def test_a_broken_call_is_shown_and_gives_exit_code_1(run: Run, stream: tuple[st
     assert run("parse", "-d", "execute-array", "--json", *stream, stdin=BROKEN)[0] == 1
 
 
+@pytest.mark.parametrize("stream", [(), ("--stream",)])
+def test_a_call_that_is_not_read_gives_exit_code_1(run: Run, tools: Path, stream: tuple[str, ...]) -> None:
+    answer = '{"name": "get_weather", "arguments": {"city": "Oslo"}}\n'
+    code, out, _ = run("parse", "-d", "xml-items", "--tools", tools, *stream, stdin=f"```json\n{answer}```\n")
+    assert code == 1
+    assert "unread_call" in out
+
+
 def test_a_mended_call_gives_exit_code_0(run: Run) -> None:
     answer = '<tool>{"tool_name": "f", "arguments": {"a": b"}}</tool>'
     assert run("parse", "-d", "tool-json", stdin=answer)[0] == 1

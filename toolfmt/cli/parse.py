@@ -40,7 +40,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
 ) -> int:
     """Read a model's answer: its text, its reasoning and its calls.
 
-    The exit code is 1 if a call failed.
+    The exit code is 1 if a call failed, or was not read.
     """
     refuse_two(file, tools)
     if validate and tools is None:
@@ -87,10 +87,10 @@ def _told(events: Iterable[Event], *, json: bool) -> Iterator[Event]:
 
 
 def _exit_code(events: Iterable[Event]) -> int:
-    """Return 1 if a call failed and was not repaired."""
+    """Return 1 if a call failed and was not repaired, or was not read."""
     failed: set[Span] = set()
     for event in events:
-        if isinstance(event, CallFailed):
+        if isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind == "unread_call"):
             failed.add(event.span)
         elif isinstance(event, Notice) and event.kind == "repaired":
             failed.discard(event.span)

@@ -39,6 +39,14 @@ _INVOKE = Form(
 
 _CODER = chat(*or_json(_QWEN), before_calls="\n\n")
 
+_CLAUDE_2 = Form(
+    section="<function_calls>\n{calls}\n</function_calls>",
+    call="<invoke>\n<tool_name>{name}</tool_name>\n{members}</invoke>",
+    each=False,
+    alone=True,
+    elements=Elements(member="<{key}>{value}</{key}>", wrapper="parameters", escape="none", indent=""),
+)
+
 _STEP3 = Form(
     section="<｜tool_calls_begin｜>{calls}<｜tool_calls_end｜>",
     call='<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="{name}">'
@@ -173,19 +181,22 @@ DIALECTS = (
         "claude-legacy",
         "<invoke> with <parameter> in <function_calls>, as Claude 2 and 3 were prompted",
         Syntax(
-            forms=tuple(
-                form
-                for prefix in ("", "antml:")
-                for form in or_json(
-                    replace(
-                        _INVOKE,
-                        section=f"<{prefix}function_calls>\n{{calls}}\n</{prefix}function_calls>",
-                        call=f'<{prefix}invoke name="{{name}}">\n{{members}}</{prefix}invoke>',
-                        elements=replace(
-                            _NAMED, member=f'<{prefix}parameter name="{{key}}">{{value}}</{prefix}parameter>'
-                        ),
+            forms=(
+                *(
+                    form
+                    for prefix in ("", "antml:")
+                    for form in or_json(
+                        replace(
+                            _INVOKE,
+                            section=f"<{prefix}function_calls>\n{{calls}}\n</{prefix}function_calls>",
+                            call=f'<{prefix}invoke name="{{name}}">\n{{members}}</{prefix}invoke>',
+                            elements=replace(
+                                _NAMED, member=f'<{prefix}parameter name="{{key}}">{{value}}</{prefix}parameter>'
+                            ),
+                        )
                     )
-                )
+                ),
+                _CLAUDE_2,
             ),
             hidden=(("<function_results>", "</function_results>"),),
             tools="<tools>\n{tools}\n</tools>",
