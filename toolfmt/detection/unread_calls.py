@@ -130,6 +130,7 @@ _PLACES: Final = tuple(
 
 
 _SENTENCE: Final = re.compile(r"(?:[^\W\d_]+[,.]? ){3}").search
+_NO_MARKUP: Final = re.compile("[^<>=;\u201c]*").fullmatch
 _NEVER: Final = re.compile(r"(?!)")
 _OPENING: Final = ('"', "'", "\u201c", "\u2018", "\u00ab")
 _BRACKET: Final = re.compile(r"[{\[]")
@@ -274,9 +275,13 @@ def _with_arguments(text: str, tools: Iterable[ToolDefinition]) -> Iterator[tupl
         marked = re.compile(rf"(?<=[<>\"'\u201c=;])(?:{either})(?=[<>\"'\u201d=&])")
         for name in re.finditer(rf"(?<!\w){re.escape(tool.name)}(?!\w)", text):
             given = [*marked.finditer(text, name.end(), name.end() + _AROUND)]
-            begin = text.rfind("\n", 0, name.start()) + 1
+            least = max(0, name.start() - _AROUND)
+            begin = max(least, text.rfind("\n", least, name.start()) + 1)
             missing = is_array(needed) and {*map(str, needed)} - {one.group() for one in given}
-            if given and not missing and not _SENTENCE(text, begin, given[0].start()) and not is_shown(text, begin):
+            if not given or missing or is_shown(text, begin):
+                continue
+            data = _NO_MARKUP(text, begin, given[-1].start())  # as JSON without a marker may be
+            if not data and not _SENTENCE(text, begin, given[0].start()):
                 yield text[begin:].strip(), tool.name
 
 
