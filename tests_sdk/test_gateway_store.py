@@ -154,3 +154,13 @@ def test_a_store_that_cannot_be_opened_is_refused_at_the_start(tmp_path: Path) -
         make_app(config.model_copy(update={"store": "no address"}))
     with pytest.raises(ValidationError, match="needs a store"):
         Config.model_validate(config.model_dump() | {"store": None, "record": True})
+
+
+@pytest.mark.parametrize("ident", [{}, [], 5, "", True])
+def test_an_id_that_is_not_text_is_refused_and_no_answer_comes_without_its_history(ident: Any, tmp_path: Path) -> None:
+    body = {"model": "m", "input": "And now?", "previous_response_id": ident}
+    with serving(CALL) as upstream:
+        for config in (kept(upstream, tmp_path), before(upstream, "anthropic")):
+            with gateway(config) as url:
+                assert httpx2.post(f"{url}/v1/responses", json=body).status_code == 400
+    assert not upstream.requests

@@ -120,6 +120,11 @@ def _of_llama(value: JsonObject) -> JsonObject:
     return _of_completion(made)
 
 
+NAMED: Final[Mapping[str, str]] = {
+    "openai-responses": "previous_response_id",
+    "gemini-interactions": "previous_interaction_id",
+}
+"""The field in which a request names an earlier answer."""
 _CHAT: Final = BackApi(format="openai-chat", whole="/chat/completions", stream="/chat/completions")
 APIS: Final[Mapping[str, BackApi]] = {
     "openai-chat": _CHAT,

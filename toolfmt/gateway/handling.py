@@ -16,6 +16,7 @@ from anyio import to_thread
 from toolfmt import jsontext
 from toolfmt.corpora.tokens import count_tokens, load
 from toolfmt.errors import ToolFmtError
+from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.failing import ExchangeError, UnreachedError, UpstreamError, refusal
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_info import Failure
@@ -117,6 +118,9 @@ class Handler(ABC):
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
         """
         body = sent = self.opened(body)
+        earlier = NAMED.get(self.format, "")
+        if (ident := body.get(earlier)) is not None and not (isinstance(ident, str) and ident):
+            raise refusal("invalid", f"{earlier} is the id of an earlier answer: a text, not empty", param=earlier)
         if self.keeper is not None:
             body = await self.keeper.continued(body, self.format, caller.name)
         settings = self._settings(body, given)

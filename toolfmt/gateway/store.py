@@ -19,13 +19,14 @@ from anyio import to_thread
 
 from toolfmt import jsontext
 from toolfmt.errors import MissingExtraError, ParseError, ToolFmtError
+from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.failing import refusal
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.exchanges import exchange, message_list
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from toolfmt.model import JsonObject
 
@@ -133,13 +134,6 @@ def _durable(connection: Any, _: object) -> None:
     cursor.close()
 
 
-NAMED: Final[Mapping[str, str]] = {
-    "openai-responses": "previous_response_id",
-    "gemini-interactions": "previous_interaction_id",
-}
-"""The field in which a request names an earlier answer."""
-
-
 class Keeper:
     """Puts what a request names of an earlier conversation before it, and keeps answers.
 
@@ -155,8 +149,12 @@ class Keeper:
         """Put an earlier conversation before a request that names it; raises `ExchangeError` for an unknown one."""
         field = NAMED.get(format, "")
         ident = body.get(field)
-        if not isinstance(ident, str) or not ident:
+        if ident is None:
             return body
+        if not isinstance(ident, str) or not ident:
+            raise refusal(
+                "invalid", f"{field} is the id of an earlier answer, not {jsontext.dumps(ident)[:80]}", param=field
+            )
         try:
             earlier = await to_thread.run_sync(self.store.find, ident, owner)
         except StoreError as error:
