@@ -313,7 +313,7 @@ def _refusal(message: str, data: bytes, whole: str, start: int) -> ParseError:
     at = start + len(data[:begin].decode(errors="ignore"))
     constant = _CONSTANT.match(whole, at - 1 if whole[at - 1 : at] == "-" else at)
     if constant and words in {"expected value", "invalid number"}:
-        return UnsafeInputError(f"{constant.group()} is no JSON value, at {_where(whole, constant.start())}")
+        return UnsafeInputError(f"{constant.group()} is not a JSON value, at {_where(whole, constant.start())}")
     begins, kind, ours = next((row for row in _REFUSED if words.startswith(row[0])), ("", ParseError, ""))
     found = data[begin : begin + 64].decode(errors="ignore").split()
     instead = f", not {found[0][:20]!r}," if found and begins == "expected value" else ""
@@ -372,7 +372,7 @@ def unwritable(value: JsonValue) -> UnrepresentableError | None:
         if isinstance(node, dict):
             node = cast("dict[Any, Any]", node)
             for key in node:
-                bad = _reason(key) if isinstance(key, str) else f"the key {key!r} is no string"
+                bad = _reason(key) if isinstance(key, str) else f"the key {key!r} is not a string"
                 if bad:
                     return UnrepresentableError("JSON", pointer, bad)
             members = list(node.items())
@@ -389,7 +389,7 @@ def _reason(node: object) -> str | None:
     """Return why JSON cannot hold this value, apart from its children."""
     match node:
         case float() if not math.isfinite(node):
-            return f"{node} is no JSON number"
+            return f"{node} is not a JSON number"
         case str() if _SURROGATE.search(node):
             return "the text holds a lone surrogate"
         case bool() | float() | str() | list() | dict() | None:
@@ -397,4 +397,4 @@ def _reason(node: object) -> str | None:
         case int():
             return f"an integer of more than {MAX_DIGITS} digits" if abs(node) >= 10**MAX_DIGITS else None
         case _:
-            return f"{type(node).__name__} is no JSON value"
+            return f"{type(node).__name__} is not a JSON value"

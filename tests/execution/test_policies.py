@@ -597,7 +597,7 @@ def test_arguments_that_are_no_json_are_the_first_to_go(registry: ToolRegistry, 
     executor = Executor(registry, policies=[SchemaPolicy(), JsonPolicy()])
     (execution,) = executor.execute_sync([call("touch", spec={1, 2})])
     assert (execution.failure, ran) == ("invalid_arguments", [])
-    assert execution.error == "the arguments are not JSON: /spec: set is no JSON value"
+    assert execution.error == "the arguments are not JSON: /spec: set is not a JSON value"
 
 
 def test_a_policy_that_decides_about_a_call_replaces_the_protections(registry: ToolRegistry) -> None:

@@ -76,9 +76,9 @@ def test_no_text_raises_anything_but_parse_errors(text: str) -> None:
     [
         ('{"a":1,"b":2,"a":3}', UnsafeInputError, 'duplicate key "a" at line 1, column 18'),
         ('{"x":\n {"é":1,"\\u00e9":2}}', UnsafeInputError, 'duplicate key "é" at line 2, column 18'),
-        ("[1,\nNaN]", UnsafeInputError, "NaN is no JSON value, at line 2, column 1"),
-        ("[Infinity]", UnsafeInputError, "Infinity is no JSON value, at line 1, column 2"),
-        ("[1, -Infinity]", UnsafeInputError, "-Infinity is no JSON value, at line 1, column 5"),
+        ("[1,\nNaN]", UnsafeInputError, "NaN is not a JSON value, at line 2, column 1"),
+        ("[Infinity]", UnsafeInputError, "Infinity is not a JSON value, at line 1, column 2"),
+        ("[1, -Infinity]", UnsafeInputError, "-Infinity is not a JSON value, at line 1, column 5"),
         ('["1e999", -1e999]', UnsafeInputError, "a number too large for a float at line 1, column 11"),
         ("1e999", UnsafeInputError, "a number too large for a float at line 1, column 1"),
         ('["é\ud800"]', UnsafeInputError, "lone surrogate at line 1, column 4"),
@@ -148,16 +148,16 @@ def test_raw_value_skips_white_space_and_leaves_what_follows() -> None:
 @pytest.mark.parametrize(
     ("value", "pointer", "reason"),
     [
-        ({"a": {1: 2}}, "/a", "the key 1 is no string"),
-        ({True: 2}, "", "the key True is no string"),
-        ({"a": [0, math.nan]}, "/a/1", "nan is no JSON number"),
-        (-math.inf, "", "-inf is no JSON number"),
-        ({"a/b~": (1,)}, "/a~1b~0", "tuple is no JSON value"),
-        ([{"x": {1}}], "/0/x", "set is no JSON value"),
+        ({"a": {1: 2}}, "/a", "the key 1 is not a string"),
+        ({True: 2}, "", "the key True is not a string"),
+        ({"a": [0, math.nan]}, "/a/1", "nan is not a JSON number"),
+        (-math.inf, "", "-inf is not a JSON number"),
+        ({"a/b~": (1,)}, "/a~1b~0", "tuple is not a JSON value"),
+        ([{"x": {1}}], "/0/x", "set is not a JSON value"),
         (["ok", "\ud800"], "/1", "lone surrogate"),
         ({"\udfff": 1}, "", "lone surrogate"),
         ([10**4300], "/0", "more than 4300 digits"),
-        (b"x", "", "bytes is no JSON value"),
+        (b"x", "", "bytes is not a JSON value"),
     ],
 )
 def test_what_json_cannot_hold_is_refused_with_its_pointer(value: Any, pointer: str, reason: str) -> None:

@@ -759,7 +759,7 @@ class TestProblems:
         [
             (
                 {"properties": {"a": {"type": "frobnicator"}}},
-                "/properties/a/type: 'frobnicator' is no JSON Schema type",
+                "/properties/a/type: 'frobnicator' is not a JSON Schema type",
             ),
             ({"properties": {"a": {"pattern": "("}}}, "/properties/a/pattern"),
             ({"properties": {"a": {"required": True}}}, "/properties/a/required"),

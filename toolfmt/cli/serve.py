@@ -104,7 +104,7 @@ def recorded(
     """
     scheme, _, path = store.partition(":///")
     if not path and "://" not in store:
-        raise UsageError(f"{store} is no address of a store: for a file, write sqlite:///{store}")
+        raise UsageError(f"{store} is not the address of a store: for a file, write sqlite:///{store}")
     if scheme == "sqlite" and path and not Path(path).is_file():
         raise UsageError(f'{path}: there is no such store; a gateway with `store = "{store}"` makes one')
     try:

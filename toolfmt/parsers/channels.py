@@ -141,7 +141,7 @@ class ChannelParser(GrammarDriver):
         """What is wrong with a call's header: no name where one is `needed`, or what may be meant as an argument."""
         if needed and not name:
             return Malformed("missing_name", "the call names no tool", self._cur.at)
-        return Malformed("unclaimed", f"{odd!r} is no part of a header", self._cur.at) if "=" in odd else None
+        return Malformed("unclaimed", f"{odd!r} is not part of a header", self._cur.at) if "=" in odd else None
 
     def _cut_header(self) -> bool:
         """Fail the call whose header the end of the input cuts off, if its recipient is known."""

@@ -81,7 +81,7 @@ class Strays:
             elif on_call and schema is not None and key in _CALL_MARKS:
                 self.ignore(f"{key}={text}", span)
             else:
-                raise Malformed("unclaimed", f"the attribute {key!r} is no part of the format", span[0], end)
+                raise Malformed("unclaimed", f"the attribute {key!r} is not part of the format", span[0], end)
         self._found.clear()
 
 
@@ -128,7 +128,7 @@ def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:
     """What is wrong with the first key that may have been meant as an argument and is none; "" if there is none."""
     known = {*_MARKS, *_THOUGHTS, *taken}
     odd = next((key for key, value in keys.items() if key not in known and value is not None), None)
-    return "" if odd is None else f"the key {odd!r} is no part of a call"
+    return "" if odd is None else f"the key {odd!r} is not part of a call"
 
 
 def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], at: int) -> None:
@@ -137,7 +137,7 @@ def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], 
         if key in taken:
             draft.note("misplaced", f"the argument {key!r} was given beside the arguments", at)
         else:
-            draft.note("unclaimed", f"the key {key!r} is no part of the call", at)
+            draft.note("unclaimed", f"the key {key!r} is not part of the call", at)
 
 
 class ArgumentsText:

@@ -333,7 +333,7 @@ class ElementReader:
             self.draft.note("missing_close", "an argument's closing marker is missing", cur.at)
         if raw.misspelt is not None:
             self.draft.note("missing_close", "an argument's closing marker is misspelt", *raw.misspelt)
-            self.draft.note("unclaimed", "a misspelt closing marker is no part of the format", *raw.misspelt)
+            self.draft.note("unclaimed", "a misspelt closing marker is not part of the format", *raw.misspelt)
         if raw.ambiguous is not None:
             detail = "a closing tag without structure after it was read as text"
             self.draft.note("ambiguous_closer", detail, *raw.ambiguous)

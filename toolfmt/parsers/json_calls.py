@@ -309,7 +309,7 @@ class CallObject:
         if isinstance(value, str) and not blank:
             setattr(self.draft, slot, value)
         elif value is not None and (self.json.closed or (slot != "id" and not blank)):
-            self.failure = Malformed("mismatch", f"{key!r} is {jsontext.dumps(value)[:40]}, which is no name", end)
+            self.failure = Malformed("mismatch", f"{key!r} is {jsontext.dumps(value)[:40]}, which is not a name", end)
         elif blank and default is not None:
             self.draft.note("defaulted", f"{key!r} is empty: it counts as {default!r}", end - 2, end)
 

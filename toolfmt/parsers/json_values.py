@@ -275,7 +275,7 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                 if text not in _STRICT_WORDS and not _NUMBER(text):
                     if not (tolerant and text in _LOOSE_WORDS):
                         if text in _CONSTANTS:
-                            reason, problem = "unsafe", f"{text} is no JSON value"
+                            reason, problem = "unsafe", f"{text} is not a JSON value"
                         break
                     note(f"{text} for {_LOOSE_WORDS[text]}")
                     emit(buf[run:pos] + _LOOSE_WORDS[text])

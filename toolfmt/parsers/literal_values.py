@@ -128,7 +128,9 @@ class LiteralReader:
         for name in self._by_place:
             permitted, kind = types(property_schema(self._schema, name)), kind_of(arguments[name])
             if not (permitted is None or kind in permitted or (kind == "integer" and "number" in permitted)):
-                raise Malformed("malformed", f"an argument without a name: {name!r} is no {kind}", self._cur.at)
+                raise Malformed(
+                    "malformed", f"an argument without a name: {name!r} is not of type {kind}", self._cur.at
+                )
         if self._open and not has_one_reading(arguments, self._tool):
             raise Malformed("malformed", "the bracket that is missing may be that of an inner value", self._cur.at)
         return arguments

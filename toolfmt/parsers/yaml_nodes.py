@@ -164,7 +164,7 @@ class _Composer:
         """Give the key that a node is."""
         key = node.text if isinstance(node, Plain) else node
         if not isinstance(key, str):
-            raise _error(event, "a key that is no string")
+            raise _error(event, "a key that is not a string")
         if key in members:
             raise _error(event, f"the key {key!r} is given twice", "duplicate_key")
         at = event.start_mark.index

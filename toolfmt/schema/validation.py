@@ -170,7 +170,7 @@ def _invalid(name: str, schema: JsonObject, error: Any) -> SchemaError:
     (problem, *_) = describe(error)
     if problem.pointer.endswith("/type"):
         return SchemaError(
-            f"the schema of tool {name!r}, at {problem.pointer}: {error.instance!r} is no JSON Schema type"
+            f"the schema of tool {name!r}, at {problem.pointer}: {error.instance!r} is not a JSON Schema type"
         )
     return SchemaError(f"the schema of tool {name!r}, at {problem.pointer or '/'}: {problem.message}")
 
