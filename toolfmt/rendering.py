@@ -92,7 +92,11 @@ def _record(value: object, where: str, kind: type[RecordT]) -> RecordT:
     except ValidationError as error:
         first = error.errors()[0]
         field = "".join(f".{part}" for part in first["loc"])
-        problem = _SAID.get(first["type"], "{msg}").format(msg=first["msg"], given=type(first["input"]).__name__)
+        problem = _SAID.get(first["type"], "{msg}").format(
+            msg=first["msg"],
+            given=type(first["input"]).__name__,
+            read=": read it with json.loads first" if isinstance(first["input"], str) else "",
+        )
         fields = f"; the fields are {', '.join(kind.model_fields)}" if first["type"] in _OF_FIELDS else ""
         advice = _elsewhere(cast("Mapping[str, Any]", value), kind)
         raise RenderError(f"{where}{field}: {problem}{fields}{advice}") from None
@@ -101,7 +105,7 @@ def _record(value: object, where: str, kind: type[RecordT]) -> RecordT:
 _SAID: Final = {
     "missing": "the field is missing",
     "extra_forbidden": "there is no such field",
-    "dict_type": "expected a JSON object, not {given}",
+    "dict_type": "expected a JSON object, not {given}{read}",
     "string_type": "expected text, not {given}",
     "bool_type": "expected true or false, not {given}",
 }

@@ -159,8 +159,8 @@ def test_what_a_model_wrote_does_not_steer_the_terminal(run: Run) -> None:
 
 
 def test_an_empty_answer(run: Run) -> None:
-    assert run("parse", stdin="") == (0, "", "")
-    assert run("parse", "--stream", "--json", stdin="") == (0, "", "")
+    assert run("parse", stdin="") == (0, "", "toolfmt: stdin is empty: the answer has no text and no call\n")
+    assert run("parse", "--stream", "--json", stdin="")[:2] == (0, "")
     assert json.loads(run("parse", "--json", stdin="")[1])["calls"] == []
 
 
@@ -194,7 +194,7 @@ def test_an_answer_in_another_format_is_reported_by_its_markers(run: Run, stream
     assert run("parse", *stream, "--xml", stdin=ANSWER)[2] == ""
 
 
-@pytest.mark.parametrize("text", ["No calls here.", "a <b>bold</b> word", '{"a": 1}', "I <think>", ""])
+@pytest.mark.parametrize("text", ["No calls here.", "a <b>bold</b> word", '{"a": 1}', "I <think>"])
 def test_plain_text_looks_like_nothing(run: Run, text: str) -> None:
     assert run("parse", stdin=text)[2] == ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,3 +109,19 @@ def test_results_are_no_calls(run: Run) -> None:
     code, out, err = run("render", stdin=b'[{"name": "f", "content": "1"}]')
     assert (code, out) == (2, "")
     assert "contains results: add --results" in err
+
+
+def test_a_server_that_cannot_begin_names_the_option(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn")
+    assert "--upstream is an http or https address" in run("serve", "--upstream", "localhost:8080")[2]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, err = run("serve", "--upstream", "http://127.0.0.1:9/v1", "--port", port)
+    assert (code, f"port {port} of 127.0.0.1 is in use: choose another with --port" in err) == (2, True)
+    (tmp_path / "tools.json").write_text('[{"name": "f"}]')
+    assert "a configuration is TOML" in run("serve", tmp_path / "tools.json")[2]
+
+
+def test_lines_of_json_are_no_tools(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"name": "f"}\n{"name": "g"}\n')
+    assert "expected tools, such as a JSON array of them" in run("manifest", tmp_path / "log.jsonl")[2]

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 import toolfmt
 from tests import sampling
 from toolfmt import ToolInvocation, ToolResult
-from toolfmt.agents import AgentLoop, TextDriver
+from toolfmt.agents import AgentLoop, AgentState, TextDriver
 from toolfmt.errors import (
     MissingExtraError,
     ParseError,
@@ -229,7 +229,10 @@ def test_dicts_are_calls_and_results_too(dialect: str) -> None:
     ("call", "said"),
     [
         ({"arguments": {}}, r"calls\[1\].name: the field is missing; the fields are name, arguments, "),
-        ({"name": "f", "arguments": "{}"}, r"calls\[1\].arguments: expected a JSON object, not str\Z"),
+        (
+            {"name": "f", "arguments": "{}"},
+            r"calls\[1\].arguments: expected a JSON object, not str: read it with json.loads first\Z",
+        ),
         ({"name": "f", "args": {}}, r"calls\[1\].args: there is no such field; the fields are name, arguments, "),
         ({"type": "function", "function": {"name": "f"}}, r"an API's own calls are read first: toolfmt.read_answer"),
     ],
@@ -272,3 +275,44 @@ def test_the_gateway_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPat
     monkeypatch.delitem(sys.modules, "toolfmt.gateway", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install .*\[gateway\]'"):
         importlib.import_module("toolfmt.gateway")
+
+
+@pytest.mark.parametrize("flag", ["strict", "validate", "repair", "coerce", "drop_leaks", "use_xml", "reasoning_open"])
+def test_a_flag_is_true_or_false(flag: str) -> None:
+    options: Any = {flag: "no"}
+    with pytest.raises(TypeError, match=f"{flag}= is True or False, not 'no'"):
+        toolfmt.parse("x", tools=[CALL_TOOL], **options)
+
+
+def test_options_of_a_conversion_are_checked() -> None:
+    wrong: Any = "x"
+    with pytest.raises(TypeError, match="strict= is True or False"):
+        toolfmt.convert([{"role": "user", "content": "Hi."}], target="anthropic", strict=wrong)
+    with pytest.raises(TypeError, match="takes the residue of a Conversion"):
+        toolfmt.convert([{"role": "user", "content": "Hi."}], target="anthropic", residue=wrong)
+
+
+def test_a_stream_of_text_takes_text_until_it_is_closed() -> None:
+    stream = toolfmt.StreamConverter("openai-chat", "anthropic")
+    wrong: Any = {"a": 1}
+    with pytest.raises(TypeError, match=r"feed takes events"):
+        stream.feed_text(wrong)
+    stream.close_text()
+    with pytest.raises(ValueError, match="the stream is closed"):
+        stream.feed_text("")
+
+
+def test_a_name_that_no_provider_takes_is_refused() -> None:
+    for name in ("a b", "", "a\n"):
+        with pytest.raises(SchemaError, match="no provider takes the tool's name"):
+            toolfmt.ToolRegistry().register(len, name=name)
+
+
+def test_an_empty_model_is_named() -> None:
+    with pytest.raises(UnknownDialectError, match="the model's id is empty"):
+        toolfmt.parse("x", dialect=None, provider="openai", model="")
+
+
+def test_a_state_without_a_version_is_none() -> None:
+    with pytest.raises(ParseError, match="/version: the field is missing"):
+        AgentState.from_json({})

@@ -68,6 +68,8 @@ def load(kind: type[_T], value: JsonValue) -> _T:
         raise LimitExceededError(f"a state is nested more than {jsontext.MAX_NESTING} levels deep")
     found = _fields(value, "")
     version = found.pop("version", None)
+    if version is None:
+        raise ParseError("/version: the field is missing; a state is read from what its to_json() returned")
     if version != VERSION:
         raise ParseError(f"/version: {version!r}; states of version {VERSION} are read")
     return _record(kind, found, "")

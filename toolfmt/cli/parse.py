@@ -66,7 +66,9 @@ def parse(  # noqa: PLR0913 - one argument for each option
             write_json(result_record(result))
         else:
             say_events(result.events)
-    if not result.ended:
+    if not result.events:
+        note(f"{'stdin' if file == STDIN else file} is empty: the answer has no text and no call")
+    elif not result.ended:
         note_no_call(result.dialect if isinstance(dialect, str) else dialect.name, result.text, offered)
     return _exit_code(result.events)
 

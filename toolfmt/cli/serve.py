@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from errno import EADDRINUSE
 from pathlib import Path
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, create_server
 from tempfile import TemporaryDirectory
@@ -63,6 +64,8 @@ def serve(  # noqa: PLR0913 - one argument for each option
         raise MissingExtraError("toolfmt serve", "gateway") from None
     if (config is None) == (upstream is None):
         raise UsageError("give a configuration file, or --upstream with an address")
+    if upstream is not None and not upstream.startswith(("http://", "https://")):
+        raise UsageError(f"--upstream is an http or https address, not {upstream!r}: write http://{upstream}")
     if workers < 1:
         raise UsageError(f"--workers is at least 1, not {workers}")
     if config is not None:
@@ -84,7 +87,12 @@ def serve(  # noqa: PLR0913 - one argument for each option
         else:
             serving = uvicorn.Config(app, **how)
         family = AF_INET6 if ":" in found.host else AF_INET
-        listener = create_server((found.host, found.port), family=family, backlog=serving.backlog)
+        try:
+            listener = create_server((found.host, found.port), family=family, backlog=serving.backlog)
+        except OSError as error:
+            if error.errno != EADDRINUSE:
+                raise
+            raise UsageError(f"port {found.port} of {found.host} is in use: choose another with --port") from None
         listener.set_inheritable(True)
         listener.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end
         sys.stderr.write(f"{client_settings(found, listener.getsockname()[1])}\n")

@@ -259,7 +259,7 @@ def load_config(path: str | Path) -> Config:
     try:
         return Config.model_validate(tomllib.loads(Path(path).read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ParseError(f"{path}: {error}") from None
+        raise ParseError(f"{path}: a configuration is TOML, and this is not: {error}") from None
     except ValidationError as error:
         raise ParseError(f"{path}: {_found(error)}") from None
 

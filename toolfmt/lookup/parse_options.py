@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from toolfmt.dialect.record import Limits, ParserOptions
+from toolfmt.errors import check_flag
 from toolfmt.lookup.choice import Choice, chosen, chosen_registry, known_options, nothing_chosen
 from toolfmt.lookup.registry import default_registry, is_auto
 
@@ -45,6 +46,7 @@ class ParseOptions(Choice, total=False):
     limits: Limits
 
 
+_FLAGS = frozenset(("validate", "strict", "repair", "reasoning_open", "drop_leaks", "infer_types", "coerce"))
 _KNOWN = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotations__)
 
 
@@ -131,6 +133,8 @@ def _read_settings(options: ParseOptions) -> ParseSettings:
 
 def _check_types(options: ParseOptions) -> None:
     """Raise TypeError early for options that would fail late."""
+    for flag in _FLAGS:
+        check_flag(flag, options.get(flag, False))
     if not isinstance(options.get("limits"), Limits | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
         raise TypeError("limits= takes a toolfmt.Limits")
     if not isinstance(options.get("generation_prompt"), str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above

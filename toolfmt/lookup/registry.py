@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from toolfmt.dialect.record import AnyDialect, Dialect, ExampleFormatter, Parser, ParserOptions, SchemaFormatter
-from toolfmt.errors import BrokenDialectError, DuplicateDialectError, ToolFmtError, UnknownDialectError, close_names
+from toolfmt.errors import (
+    BrokenDialectError,
+    DuplicateDialectError,
+    ToolFmtError,
+    UnknownDialectError,
+    check_flag,
+    close_names,
+)
 from toolfmt.lookup.providers import (
     DEFAULT_DIALECT,
     MODEL_PATTERNS,
@@ -166,6 +173,7 @@ class Registry:
         id alone. Without any of them, it is the default JSON. An unknown name raises `UnknownDialectError` with
         similar names, and `use_xml` with another dialect raises ValueError.
         """
+        check_flag("use_xml", use_xml)
         if provider is not None:
             self.provider(provider)  # a misspelt one is reported where something else decides, too
         if dialect is not None:
@@ -181,7 +189,8 @@ class Registry:
     def _name_for(self, provider: str | None, model: str | None) -> str:
         row = None if provider is None else self.provider(provider)
         if model is not None:
-            _spelling(model, "model")
+            if not _spelling(model, "model"):
+                raise UnknownDialectError("model", model, advice="the model's id is empty: give None for no choice")
             patterns = self.models if row is None else (*row.models, *self.models)
             found = match_model(model, patterns)
             if found is not None:

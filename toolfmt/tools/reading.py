@@ -34,6 +34,8 @@ def tool(
     Takes every form that `tools` takes, if it contains exactly one tool. Raises `SchemaError` or `ParseError` that
     says what is wrong.
     """
+    if name is not None and name.split() != [name]:
+        raise SchemaError(f"no provider takes the tool's name {name!r}: it is empty or has white space in it")
     if is_code(value):
         definition = from_class(value, name) if isinstance(value, type) else from_function(cast("Any", value), name)
     else:
@@ -107,7 +109,11 @@ def read_text(text: str, decode: Callable[[str], JsonValue] | None = None) -> tu
         decode = jsontext.loads if text.lstrip().startswith(_JSON_STARTS) else _decode_yaml
         if decode is _decode_yaml and not _YAML.match(text):
             raise ParseError(f"this is neither JSON nor YAML: it begins {text.strip()[:40]!r}, and tools were expected")
-    return _distinct(_read(decode(text), ""))
+    try:
+        value = decode(text)
+    except ParseError as error:
+        raise type(error)(f"{error}; expected tools, such as a JSON array of them") from None
+    return _distinct(_read(value, ""))
 
 
 def file_decoder(path: str | Path) -> Callable[[str], JsonValue] | None:
@@ -155,7 +161,7 @@ def _read(value: Any, where: str) -> tuple[Found, ...]:
     for fits, read in _FORMS:
         if fits(value):
             return read(value, where)
-    raise SchemaError(f"{where or 'the value'}: a tool cannot be read from {type(value).__name__}: {_GIVE}")
+    raise SchemaError(f"{where and f'{where}: '}a tool cannot be read from {type(value).__name__}: {_GIVE}")
 
 
 def _refuse_text(value: str | bytes, where: str) -> tuple[Found, ...]:

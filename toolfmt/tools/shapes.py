@@ -45,10 +45,10 @@ def read_object(value: JsonObject, where: str, read_each: ReadEach) -> tuple[Fou
     for fits, read in _SHAPES:
         if fits(value):
             return read(value, where, read_each)
-    keys = ", ".join(map(repr, value)) or "none"
+    keys = f"the keys {', '.join(map(repr, value))}" if value else "no keys"
     by_name = value and all(is_object(one) and ("properties" in one or "type" in one) for one in value.values())
     advice = ": give [{'name': name, 'parameters': schema}, ...]" if by_name else ""
-    raise SchemaError(f"{where or 'the tool'}: a tool has a 'name'; found the keys {keys}{advice}")
+    raise SchemaError(f"{where or 'the tool'}: a tool has a 'name'; found {keys}{advice}")
 
 
 def _read_wrapper(value: JsonObject, where: str, read_each: ReadEach) -> tuple[Found, ...]:

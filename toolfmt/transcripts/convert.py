@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, get_args
 
 from toolfmt.conversation import TextPart
-from toolfmt.errors import ConversionError, ParseError
+from toolfmt.errors import ConversionError, ParseError, check_flag
 from toolfmt.transcripts.carrying import DEFAULT, Carry, adapt_parts, from_note, to_note
 from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.check_calls import defects, refuse_untrainable
@@ -160,6 +160,7 @@ def _converted(  # noqa: PLR0913 - as above
     repair: Mending | None,
     row: bool = False,
 ) -> Conversion:
+    _check_types(strict, residue)
     as_given, value = value, with_base64(value)
     origin = origin_of(value, source)
     goal = _target_format(target, carry)
@@ -334,6 +335,12 @@ def _included(include: Collection[str]) -> frozenset[str]:
     if unknown:
         raise ValueError(f"include takes {' and '.join(sorted(INCLUDE))}, not {', '.join(sorted(unknown))}")
     return found | {"tools"} if "request" in found else found
+
+
+def _check_types(strict: object, residue: object) -> None:
+    check_flag("strict", strict)
+    if not isinstance(residue, dict | None):
+        raise TypeError(f"residue= takes the residue of a Conversion, an object, not {type(residue).__name__}")
 
 
 def _check_repair(repair: Mending | None) -> Mending | None:

@@ -55,7 +55,7 @@ _CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
         "tool": "a tool's declaration",
         "context": "a reference to earlier messages stored at the provider",
         "choice": "a further answer to the same question",
-        "beside": "what is said beside the messages: a side chain, an attachment, sound, a tool's artifact",
+        "beside": "content beside the messages: a side chain, an attachment, sound, a tool's artifact",
     },
     "meaning": {
         "call_kind": "whether a call carries free text or JSON",

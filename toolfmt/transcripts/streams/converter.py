@@ -60,7 +60,7 @@ class StreamConverter:
         self.info: AnswerInfo = self._reader.info
         self._emitter = Emitter(api.stream, self.info, AnswerHead(id, model, created))
         self._text = EventText()
-        self._broken = False
+        self._broken = self._closed = False
         self._passed = 0
         self._lost: dict[tuple[str, str], str] = {}
 
@@ -86,10 +86,15 @@ class StreamConverter:
 
     def feed_text(self, text: str | bytes) -> str:
         """Convert a piece of a stream's text, cut anywhere; nothing after a broken event."""
+        if not isinstance(text, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
+            raise TypeError(f"a piece of a stream's text is str or bytes, not {type(text).__name__}; feed takes events")
+        if self._closed:
+            raise ValueError("the stream is closed: convert another with a new StreamConverter")
         return self._lines(self._relayed(lambda: self._text.feed(text)))
 
     def close_text(self) -> str:
         """End a stream of text; in an error, also in `info.failure`, if the answer is not complete."""
+        self._closed = True
         rest = self._lines(self._relayed(self._text.close))
         if not self._broken:
             complete = self.info.stop is not None or self.info.error is not None
