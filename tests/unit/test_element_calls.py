@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import toolfmt
+from toolfmt.workshop.testing.laws import read
 
 HEAD = "<tool><tool_name>f</tool_name><arguments>"
 TAIL = "</arguments></tool>"
@@ -185,3 +186,11 @@ def test_a_list_is_read_under_a_schema_that_no_list_fits() -> None:
     tools = [{"name": "f", "parameters": {"type": "object", "properties": {"x": listed}}}]
     text = '<tool name="f"><arguments><arg name="x"><item>a</item><item>b</item></arg></arguments></tool>'
     assert toolfmt.parse(text, dialect="xml-items", tools=tools).calls[0].arguments == {"x": ["a", "b"]}
+
+
+def test_a_failed_call_goes_up_to_the_end_of_its_section() -> None:
+    answer = '<tool_call>\n<function=f>\n{"a": "x"}\n</function>\n</tool_call>'
+    for cut in range(1, len(answer)):
+        events = read(toolfmt.default_registry().dialect("qwen3-coder"), [answer[:cut], answer[cut:]])
+        assert [event.raw for event in events if isinstance(event, toolfmt.CallFailed)] == [answer]
+        assert not any(isinstance(event, toolfmt.Notice) for event in events)

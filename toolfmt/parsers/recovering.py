@@ -186,6 +186,7 @@ class Recovery:
         else:
             cur.go(max(body, resume))
             goes_on = yield from self._resume(section, draft, body, malformed=reason == "malformed", form=form)
+        yield from self._past_closer(None if goes_on or resume is None else section, draft)
         raw = cur.since(draft.start)
         if reason == "truncated" and section.ends_whole(raw):
             reason, detail = "malformed", "a bracket, a quote or a tag before the end of the call is not closed"
@@ -193,6 +194,19 @@ class Recovery:
         if not goes_on:
             cur.release()
         return goes_on
+
+    def _past_closer(self, section: Section | None, draft: Draft) -> Reading[None]:
+        """Read the closer of a section that ends with a failed call, if it follows the call's own closer."""
+        if section is None or section.closer is None:
+            return
+        cur = self._cur
+        raw = cur.since(draft.start).rstrip(WHITE)
+        ended = any(regex.search(rf"(?:{end})\Z", raw) for end in section.closers)
+        if ended or not section.ends_whole(raw):
+            return
+        found = yield from match_first(cur, section.next)
+        if found is not None and found.lastgroup == "close":
+            cur.pos = found.end()
 
     def _no_json(self, section: Section, form: FormGrammar | None, body: int) -> bool:
         """Whether a body was taken for JSON by a bracket alone, where it may as well be elements with a slip."""
