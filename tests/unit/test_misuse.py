@@ -279,9 +279,12 @@ def test_the_gateway_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("flag", ["strict", "validate", "repair", "coerce", "drop_leaks", "use_xml", "reasoning_open"])
 def test_a_flag_is_true_or_false(flag: str) -> None:
-    options: Any = {flag: "no"}
-    with pytest.raises(TypeError, match=f"{flag}= is True or False, not 'no'"):
-        toolfmt.parse("x", tools=[CALL_TOOL], **options)
+    meant: Any = {flag: True}
+    toolfmt.parse("x", dialect=None if flag == "use_xml" else "hermes", tools=[CALL_TOOL], **meant)
+    for wrong in ("no", 1):
+        options: Any = {flag: wrong}
+        with pytest.raises(TypeError, match=f"{flag}= is True or False, not {wrong!r}"):
+            toolfmt.parse("x", dialect=None if flag == "use_xml" else "hermes", tools=[CALL_TOOL], **options)
 
 
 def test_options_of_a_conversion_are_checked() -> None:

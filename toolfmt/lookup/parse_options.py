@@ -86,18 +86,19 @@ class ParseSettings:
 
 def parse_settings(options: ParseOptions) -> ParseSettings:
     """Check the options; those that were given before are not checked again."""
-    rest = tuple([option for option in options.items() if option[0] != "tools"])
+    rest = [one for option in options.items() if option[0] != "tools" for one in option]
     if options.get("registry") is None and not options.get("generation_prompt"):
         try:
-            return _kept_settings(default_registry(), rest)
+            return _kept_settings(default_registry(), *rest)
         except TypeError:  # an option that is no key, or a mistake: it is reported in its place
             pass
     return _read_settings(options)
 
 
-@lru_cache(maxsize=256)
-def _kept_settings(_: Registry, options: tuple[tuple[str, object], ...]) -> ParseSettings:
-    return _read_settings(cast("ParseOptions", dict(options)))
+@lru_cache(maxsize=256, typed=True)  # 1 is no True
+def _kept_settings(_: Registry, *options: object) -> ParseSettings:
+    """Read options, given as a name and a value each."""
+    return _read_settings(cast("ParseOptions", dict(zip(options[::2], options[1::2], strict=True))))
 
 
 def _read_settings(options: ParseOptions) -> ParseSettings:
