@@ -243,13 +243,14 @@ def test_what_only_openai_has_a_key_for_is_text_or_left_out(name: str) -> None:
             answered(signed),
             Message("tool", (ResultPart((TextPart("1"),), "a", "f"),)),
             answered(RefusalPart("No.")),
+            Message("user", (TextPart("Hm."),)),
         )
     )
     ours: Any = write(talk, "openai-chat", carry=Carry(gateway=True)).value
     assert ours["messages"][0]["name"] == "Ann"
     assert "extra_content" in ours["messages"][1]["tool_calls"][0]
     there = convert(ours, source="openai-chat", target=name)
-    user, called, _, refused = there.value["messages"]  # type: ignore[index, call-overload]
+    user, called, _, refused, _ = there.value["messages"]  # type: ignore[index, call-overload]
     assert user == {"role": "user", "content": "Hi"}
     assert "extra_content" not in called["tool_calls"][0]
     assert refused == {"role": "assistant", "content": "No."}
@@ -373,3 +374,63 @@ def test_further_fields_are_kept(name: str) -> None:
     assert found.extra == {f"{name}.tool_choice": 7, f"{name}.y": {"z": 2}}
     assert found.messages[0].extra == {f"{name}.x": 1}
     assert find(name).write(found) == value
+
+
+def details(*items: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**said, "format": made, "index": at} for at, (made, said) in enumerate(items)]
+
+
+DETAILS = details(
+    ("anthropic-claude-v1", {"type": "reasoning.text", "text": "One.", "signature": "c2ln"}),
+    ("anthropic-claude-v1", {"type": "reasoning.encrypted", "data": "ZGF0"}),
+)
+
+
+@pytest.mark.parametrize("beside", [{}, {"reasoning": "One."}])
+@pytest.mark.parametrize("source", ["openai-chat", "openrouter"])
+def test_openrouter_s_details_are_signed_thoughts(source: str, beside: dict[str, str]) -> None:
+    answer = {"role": "assistant", "content": "It rains.", **beside, "reasoning_details": DETAILS}
+    value = [{"role": "user", "content": "Sky?"}, answer, {"role": "user", "content": "Sure?"}]
+    there = convert(value, source=source, target="anthropic")
+    assert there.value["messages"][1]["content"] == [  # type: ignore[index, call-overload]
+        {"type": "thinking", "thinking": "One.", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "ZGF0"},
+        {"type": "text", "text": "It rains."},
+    ]
+    assert there.all_losses == ()
+    assert convert(there.value, source="anthropic", target=source, residue=there.residue).value == value
+    back: Any = convert(there.value, source="anthropic", target="openrouter")
+    assert back.value["messages"][1]["reasoning_details"] == DETAILS
+    assert back.all_losses == ()
+
+
+def test_openrouter_s_details_with_one_index_are_one_thought() -> None:
+    (summary, cipher) = details(
+        ("openai-responses-v1", {"type": "reasoning.summary", "summary": "One."}),
+        ("openai-responses-v1", {"type": "reasoning.encrypted", "data": "gAAA", "id": "rs_1"}),
+    )
+    answer = {"role": "assistant", "content": "Rain.", "reasoning_details": [summary, cipher | {"index": 0}]}
+    made: Any = convert([{"role": "user", "content": "Sky?"}, answer], source="openrouter", target="openai-responses")
+    thought = made.value["input"][1]
+    assert (thought["summary"], thought["encrypted_content"]) == ([{"type": "summary_text", "text": "One."}], "gAAA")
+
+
+def test_plain_reasoning_that_says_more_than_the_signed_is_a_loss() -> None:
+    answer = {"role": "assistant", "content": "Rain.", "reasoning": "needle", "reasoning_details": DETAILS}
+    made = convert([{"role": "user", "content": "Sky?"}, answer], source="openai-chat", target="anthropic")
+    assert [(loss.code, loss.detail) for loss in made.losses] == [("beside", "openai-chat.reasoning")]
+
+
+def test_an_answer_that_mistral_continues_is_marked() -> None:
+    made: Any = convert([{"role": "user", "content": "Sky?"}, {"role": "assistant", "content": "It"}], target="mistral")
+    assert made.value["messages"][1] == {"role": "assistant", "content": "It", "prefix": True}
+
+
+def test_ids_that_one_answer_repeats_are_distinguished_for_mistral() -> None:
+    called = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    results = [{"role": "tool", "tool_call_id": "a", "content": text} for text in "xy"]
+    value = [{"role": "user", "content": "Go."}, {"role": "assistant", "tool_calls": [called, called]}, *results]
+    made: Any = convert(value, source="openai-chat", target="mistral")
+    _, asked, first, second = made.value["messages"]
+    assert [call["id"] for call in asked["tool_calls"]] == [first["tool_call_id"], second["tool_call_id"]]
+    assert first["tool_call_id"] != second["tool_call_id"]

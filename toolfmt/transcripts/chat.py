@@ -57,6 +57,8 @@ class ChatShape:
     """A message may name who speaks in its role."""
     signed_by: str = ""
     """Whose signed blocks stand in a message's `thinking_blocks`, as gateways write them; else its provider's."""
+    details: bool = False
+    """Signed thoughts, whoever made them, stand in a message's `reasoning_details` instead, as OpenRouter has them."""
     plan: str = ""
     """The key for text beside calls, where it is not `content`."""
     no_content: Literal["null", "absent", "empty"] = "null"
@@ -77,5 +79,7 @@ class ChatShape:
     """How many tools `tool_choice` may name."""
     gateways: bool = False
     """What gateways to other providers take may stand beside: marks for the prompt cache, Google's signed calls."""
+    prefix: bool = False
+    """An answer that comes last, for the model to continue, is marked as a `prefix`."""
     parallel: bool = True
     """A request has `parallel_tool_calls`."""

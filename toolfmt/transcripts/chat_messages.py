@@ -22,7 +22,6 @@ from toolfmt.conversation import (
     Content,
     JsonPart,
     MediaPart,
-    OpaquePart,
     Part,
     ReasoningPart,
     RefusalPart,
@@ -33,7 +32,8 @@ from toolfmt.conversation import (
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.blocks import MARK, PartTable
-from toolfmt.transcripts.chat_parts import content_of, image_of, read_thinking
+from toolfmt.transcripts.chat_parts import content_of, image_of
+from toolfmt.transcripts.chat_thoughts import PLAIN, SIGNED, read_thoughts, write_proofs
 from toolfmt.transcripts.citations import cited, grounds, moved, source
 from toolfmt.transcripts.media import media_type_in
 from toolfmt.transcripts.message_fields import NOTHING, MessageField
@@ -103,45 +103,23 @@ def _plan(shape: ChatShape) -> MessageField | None:
     return MessageField((shape.plan,), read, TextPart, write, pick)
 
 
-_REASONING: Final = ("reasoning_content", "reasoning", "thinking")
-
-
 def _reasoning(shape: ChatShape) -> MessageField:
-    """What comes before the text: signed blocks if there are any, else a plain key."""
+    """What comes before the text: signed thoughts if there are any, else a plain key."""
 
     def read(item: JsonObject, parts: list[Part]) -> frozenset[str]:
-        blocks = item.get("thinking_blocks") if item["role"] == "assistant" else None
-        if is_array(blocks):
-            for block in blocks:
-                found = read_thinking(block, shape) if is_object(block) else None
-                parts.append(OpaquePart(shape.owner, block) if found is None else found)
-            whole = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
-            return frozenset({"thinking_blocks", *(key for key in _REASONING if item.get(key) == whole)})
-        key = next((key for key in _REASONING if isinstance(item.get(key), str)), "")
-        if not key or item["role"] != "assistant":
-            return NOTHING
-        if item[key]:
-            spelled = {} if key == (shape.reasoning or "reasoning_content") else {f"{shape.owner}.key": key}
-            parts.append(ReasoningPart(item[key], extra=spelled))
-        return frozenset({key})
+        thoughts, known = read_thoughts(item, shape)
+        parts += thoughts
+        return known
 
     def write(parts: list[ReasoningPart], item: JsonObject) -> bool:
         text = "".join(part.text for part in parts)
         if text and shape.reasoning:
             item[parts[0].extra.get(f"{shape.owner}.key", shape.reasoning)] = text
-        signed = bool(shape.reasoning and shape.signed_by) and {part.owner for part in parts} == {shape.signed_by}
-        if signed and any(part.signature or part.encrypted for part in parts):
-            item["thinking_blocks"] = [_signed(part, shape) for part in parts]
+        if shape.reasoning:
+            item |= write_proofs(parts, shape)
         return bool(text and shape.reasoning_alone)
 
-    return MessageField(("thinking_blocks", *_REASONING), read, ReasoningPart, write, first=True)
-
-
-def _signed(part: ReasoningPart, shape: ChatShape) -> JsonObject:
-    if part.encrypted is not None:
-        return {"type": "redacted_thinking", "data": part.encrypted}
-    signature = {} if part.signature is None else {"signature": part.signature}
-    return {"type": "thinking", "thinking": part.text, **signature, **own(part.extra, shape.owner)}
+    return MessageField((*SIGNED, *PLAIN), read, ReasoningPart, write, first=True, role="assistant")
 
 
 def _images(shape: ChatShape, blocks: PartTable) -> MessageField:

@@ -17,11 +17,12 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import JsonPart, MediaPart, ReasoningPart, RefusalPart, TextPart
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_object
 from toolfmt.transcripts.blocks import PartRow, PartTable
+from toolfmt.transcripts.chat_thoughts import read_thinking, write_thinking
 from toolfmt.transcripts.fields import citations, text
 from toolfmt.transcripts.media import MediaKind, file_name, file_of, from_url, media_type_in, to_url
-from toolfmt.transcripts.values import own, put_own, rest, word
+from toolfmt.transcripts.values import put_own, rest
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -38,7 +39,7 @@ def content_of(shape: ChatShape) -> PartTable:
         (
             PartRow("text", TextPart, text("text"), *cited),
             PartRow("refusal", RefusalPart, read=_read_refusal, keys=("refusal",)),
-            PartRow("thinking", ReasoningPart, read=thinking, write=partial(_write_thinking, shape=shape)),
+            PartRow("thinking", ReasoningPart, read=thinking, write=partial(write_thinking, shape=shape)),
             PartRow("redacted_thinking", ReasoningPart, read=thinking),
             PartRow(
                 "document",
@@ -56,30 +57,6 @@ def content_of(shape: ChatShape) -> PartTable:
 
 def _read_refusal(item: JsonObject) -> RefusalPart | None:
     return RefusalPart(item["refusal"]) if isinstance(item.get("refusal"), str) else None
-
-
-def read_thinking(block: JsonObject, shape: ChatShape) -> ReasoningPart | None:
-    """Read a thought: its text, or the chunks of it, or what only its maker can read."""
-    owner = shape.signed_by or shape.provider
-    if block.get("type") == "redacted_thinking":
-        data = block.get("data")
-        return ReasoningPart("", encrypted=data, owner=owner) if isinstance(data, str) else None
-    thinking, signature = block.get("thinking", ""), block.get("signature")
-    beside: JsonObject = {}
-    if is_array(thinking):
-        is_plain = all(is_object(chunk) and chunk.keys() == {"type", "text"} for chunk in thinking)
-        beside = {} if is_plain else {f"{shape.owner}.thinking": thinking}
-        thinking = "".join(word(chunk, "text") for chunk in thinking)
-    if not isinstance(thinking, str) or not (signature is None or isinstance(signature, str)):
-        return None
-    extra = rest(block, {"type", "thinking", "signature"}, shape.owner) | beside
-    return ReasoningPart(thinking, signature, owner=owner if signature else "", extra=extra)
-
-
-def _write_thinking(part: ReasoningPart, shape: ChatShape) -> JsonObject:
-    thought = part.text if shape.reasoning_part == "text" else [{"type": "text", "text": part.text}]
-    signed = {"signature": part.signature} if part.signature is not None and part.owner == shape.provider else {}
-    return {"type": "thinking", "thinking": thought, **signed, **own(part.extra, shape.owner)}
 
 
 def _read_document(item: JsonObject, shape: ChatShape) -> JsonPart | None:

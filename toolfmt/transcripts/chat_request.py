@@ -47,6 +47,10 @@ def write_request(transcript: Transcript, shape: ChatShape) -> JsonObject:
     strict = {tool.strict for tool in tools}
     if shape.strict == "request" and len(strict) == 1 and None not in strict:
         value[_STRICT] = strict.pop()
+    messages: list[JsonObject] = value["messages"]
+    last = messages[-1] if len(messages) > 1 else {}
+    if shape.prefix and last.get("role") == "assistant" and not last.get("tool_calls"):
+        messages[-1] = {**last, "prefix": True}
     return value
 
 

@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import Content, JsonPart, MediaPart, Message, OpaquePart, ReasoningPart, ResultPart, TextPart
+from toolfmt.conversation import (
+    CallPart,
+    Content,
+    JsonPart,
+    MediaPart,
+    Message,
+    OpaquePart,
+    ReasoningPart,
+    ResultPart,
+    TextPart,
+)
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.carrying import INSTRUCTIONS
 from toolfmt.transcripts.check_calls import call_findings, choice_reason, tool_findings
@@ -48,6 +58,7 @@ RULES: Final = {
     "alternation": "two messages of one role in a row",
     "blank": "text of nothing but white space",
     "trailing_space": "an answer to be continued that ends in white space",
+    "prefix": "an answer that comes last and is not marked as one to be continued",
     "content": "a kind of content that the provider does not take in this place",
     "unsigned": "reasoning without its provider's signature",
     "place": "a call outside the assistant's messages, or a result in them",
@@ -124,9 +135,13 @@ def says_something(transcript: Transcript, rules: Rules) -> bool:
 
 def _end(messages: Sequence[Message], rules: Rules) -> Iterator[Finding]:
     last = next((message for message in reversed(messages) if message.role not in INSTRUCTIONS), None)
-    text = last.parts[-1] if last is not None and last.role == "assistant" and last.parts else None
-    if last is not None and not rules.ends_in_space and isinstance(text, TextPart) and text.text != text.text.rstrip():
+    if last is None or last.role != "assistant" or any(isinstance(part, CallPart) for part in last.parts):
+        return
+    text = last.parts[-1] if last.parts else None
+    if not rules.ends_in_space and isinstance(text, TextPart) and text.text != text.text.rstrip():
         yield Finding("trailing_space", pointer(last.where), "the last answer ends in white space")
+    if rules.prefix and not last.extra.get(f"{rules.format}.prefix"):
+        yield Finding("prefix", pointer(last.where), "the last message is the assistant's, without `prefix`")
 
 
 def _message(message: Message, before: Message | None, rules: Rules) -> Iterator[tuple[str, str]]:
@@ -135,7 +150,7 @@ def _message(message: Message, before: Message | None, rules: Rules) -> Iterator
         yield "system", "instructions come after other messages"
     if rules.neighbours == "refused" and before is not None and before.role == role and role not in INSTRUCTIONS:
         yield "alternation", f"the message before is of the {role} too"
-    if not message.parts and not rules.empty_messages and role not in rules.silent:
+    if not message.parts and not rules.empty_messages and (role not in rules.silent or _has_no_content(message)):
         yield "empty", f"the message of the {role} has no content"
     kinds = {"user": rules.user_kinds, "assistant": rules.assistant_kinds}.get(role, _TEXT)
     for part in message.parts:
@@ -145,6 +160,11 @@ def _message(message: Message, before: Message | None, rules: Rules) -> Iterator
             yield from _part(part, message, rules)
             if isinstance(part, (MediaPart, JsonPart)):
                 yield from _content((part,), kinds, rules, f"a message of the {role}")
+
+
+def _has_no_content(message: Message) -> bool:
+    """Whether a message has not even an empty content."""
+    return jsontext.is_object(message.source) and message.source.get("content") is None
 
 
 def _part(part: Part, message: Message, rules: Rules) -> Iterator[tuple[str, str]]:

@@ -100,6 +100,8 @@ class Rules:
     """Fields of `Transcript.extra` which say that the provider holds what was said before."""
     ends_in_space: bool = True
     """An answer that comes last, to be continued, may end in white space."""
+    prefix: bool = False
+    """An answer that comes last, to be continued, is marked as a `prefix`."""
     results_follow: bool = True
     """Results directly follow the answer with their calls; else they are anywhere after it."""
     arguments: Literal["text", "object", "any"] = "text"

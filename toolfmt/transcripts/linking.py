@@ -155,10 +155,10 @@ def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
     """Keep the ids that fit, and hash the others: the same id, the same hash."""
     fits = _id_pattern(rules).fullmatch
 
-    def fit(given: str | None, name: str, number: int, *, twice: bool) -> str | None:  # noqa: ARG001 - hashes agree
-        if given is not None and fits(given) and taken.setdefault(given, given) == given:
+    def fit(given: str | None, name: str, number: int, *, twice: bool) -> str | None:
+        if given is not None and not twice and fits(given) and taken.setdefault(given, given) == given:
             return given
-        meant = given or f"{name} {number}"
+        meant = f"{given or name} {number}" if twice or not given else given
         for salt in count():
             found = hashed_id(meant, rules.call_id_length, salt)
             if taken.setdefault(found, meant) == meant:

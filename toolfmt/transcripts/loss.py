@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_object
 from toolfmt.schema.comparing import differences
 from toolfmt.transcripts.hosted import COMMON, identity
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
 
 Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added", "missing"]
 Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]
@@ -95,8 +98,13 @@ SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in 
 """How much each code matters: content and meaning are what `strict` is about, bookkeeping is counted apart."""
 
 
-SAID: Final = frozenset({"claude-code.sidechains", "claude-code.branches", "langchain.artifact", "openai-chat.audio"})
-"""The further fields of formats that hold content."""
+SAID: Final = frozenset(
+    {
+        *("sidechains", "branches", "artifact", "audio", "executed_tools", "context", "videoMetadata", "instructions"),
+        *("reasoning_content", "reasoning", "thinking", "structuredContent"),
+    }
+)
+"""The further fields, of any format, that hold content: a model sees it."""
 LINES: Final = ".said"
 """The end of a further field with the words of lines that are no messages, by their numbers."""
 _AUTO: Final = ToolChoice()
@@ -124,7 +132,23 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
             for at, words in value.items():
                 yield Loss("beside", f"/{at}", "dropped", short(words))
         else:
-            yield Loss("beside" if key in SAID else "request_field", f"/{key.partition('.')[2]}", "dropped", key)
+            code = "beside" if _named(key) in SAID else "request_field"
+            yield Loss(code, f"/{key.partition('.')[2]}", "dropped", key)
+
+
+def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]:
+    """List the further fields of a part or a message that are gone or changed."""
+    if before == after:
+        return
+    for key, value in before.items():
+        if key not in after or after[key] != value:
+            code = "beside" if _named(key) in SAID else "provider_field"
+            yield Loss(code, where, "dropped" if key not in after else "changed", key)
+
+
+def _named(key: str) -> str:
+    """Give a further field's own name, without its format's and its holder's."""
+    return key.rpartition(".")[2]
 
 
 def short(text: str) -> str:

@@ -34,7 +34,7 @@ from toolfmt.conversation import (
 from toolfmt.transcripts.citations import same
 from toolfmt.transcripts.flat import Place, flatten, relinked
 from toolfmt.transcripts.lockstep import SIDE, common_prefix_length, joined_texts
-from toolfmt.transcripts.loss import SAID, Loss, request_losses, short
+from toolfmt.transcripts.loss import Loss, further, request_losses, short
 from toolfmt.transcripts.values import argument_object, argument_value, broken_arguments, pointer
 
 
@@ -200,20 +200,11 @@ def _text(a: TextPart, b: TextPart, where: str) -> Iterator[Loss]:
         yield Loss("text", where, "changed", short(a.text))
     if not same(a.citations, b.citations):
         yield Loss("citations", where, "dropped" if not b.citations else "changed", f"{len(a.citations)}")
-    yield from _extras(a.extra, b.extra, where)
+    yield from further(a.extra, b.extra, where)
 
 
 def _refusal(a: RefusalPart, b: RefusalPart, where: str) -> Iterator[Loss]:
-    yield from _extras(a.extra, b.extra, where)
-
-
-def _extras(a: dict[str, object], b: dict[str, object], where: str) -> Iterator[Loss]:
-    if a == b:
-        return
-    for key, value in a.items():
-        if key not in b or b[key] != value:
-            code = "beside" if key in SAID else "provider_field"
-            yield Loss(code, where, "dropped" if key not in b else "changed", key)
+    yield from further(a.extra, b.extra, where)
 
 
 def _reasoning(a: ReasoningPart, b: ReasoningPart, where: str) -> Iterator[Loss]:
@@ -221,7 +212,7 @@ def _reasoning(a: ReasoningPart, b: ReasoningPart, where: str) -> Iterator[Loss]
         yield Loss("reasoning", where, "changed", short(a.text))
     if (a.signature, a.encrypted) != (b.signature, b.encrypted):
         yield Loss("signature", where, "dropped" if not (b.signature or b.encrypted) else "changed", a.owner)
-    yield from _extras(a.extra, b.extra, where)
+    yield from further(a.extra, b.extra, where)
 
 
 def _call(a: CallPart, b: CallPart, where: str) -> Iterator[Loss]:
@@ -238,7 +229,7 @@ def _call(a: CallPart, b: CallPart, where: str) -> Iterator[Loss]:
         yield Loss("signature", where, "dropped" if b.signature is None else "changed", a.owner)
     if a.text != b.text or a.text is None:
         yield from _arguments(a, b, where)
-    yield from _extras(a.extra, b.extra, where)
+    yield from further(a.extra, b.extra, where)
 
 
 def _arguments(a: CallPart, b: CallPart, where: str) -> Iterator[Loss]:
@@ -266,7 +257,7 @@ def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
         if isinstance(part, MediaPart) and isinstance(other, MediaPart):
             yield from _media(part, other, where)
         elif isinstance(part, (TextPart, JsonPart)):
-            yield from _extras(part.extra, getattr(other, "extra", {}), where)
+            yield from further(part.extra, getattr(other, "extra", {}), where)
         elif other is None:
             gone.append(_content(part))
     if list(map(_meaning, a.content)) != list(map(_meaning, b.content)):
@@ -277,7 +268,7 @@ def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
             yield Loss("result_content", where, "changed", short(", ".join([*gone, text] if text != written else gone)))
     if a.name is not None and a.id is None and b.id is None and b.name is None:
         yield Loss("result_link", where, "dropped", a.name or "")
-    yield from _extras(a.extra, b.extra, where)
+    yield from further(a.extra, b.extra, where)
 
 
 def _meaning(part: Content) -> object:
@@ -302,7 +293,7 @@ def _media(a: MediaPart, b: MediaPart, where: str) -> Iterator[Loss]:
     for key in ("media_type", "detail", "name"):
         if getattr(a, key) != getattr(b, key) and getattr(a, key):
             yield Loss("media", where, "changed", f"{key} of {a.kind}")
-    yield from _extras(a.extra, b.extra, where)
+    yield from further(a.extra, b.extra, where)
 
 
 def _opaque(a: OpaquePart, b: OpaquePart, where: str) -> Iterator[Loss]:
@@ -394,4 +385,4 @@ def _envelopes(
         unread = [key for key, value in message.extra.items() if value] if not message.parts else ()
         if unread and new.extra != message.extra:
             yield Loss("unread", where[number], "dropped", ", ".join(unread))
-        yield from _extras(message.extra, new.extra, where[number])
+        yield from further(message.extra, new.extra, where[number])

@@ -55,6 +55,7 @@ SHAPE: Final = ChatShape(
     media="url",
     choices={"auto": "auto", "none": "none", "any": "required", "required": "required"},
     named="one",
+    prefix=True,
 )
 
 
@@ -88,6 +89,7 @@ FORMAT: Final = TranscriptFormat(
         neighbours="answers",
         interleaved=False,
         empty_messages=False,
+        prefix=True,
         arguments="any",
         schema=MISTRAL,
     ),

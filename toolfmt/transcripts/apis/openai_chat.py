@@ -27,6 +27,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.conversation import ReasoningPart
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
@@ -35,6 +36,7 @@ from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCou
 from toolfmt.transcripts.answer_info import UNFINISHED
 from toolfmt.transcripts.chat import MODELS, ChatShape
 from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
+from toolfmt.transcripts.chat_thoughts import PLAIN, SIGNED, read_thoughts
 from toolfmt.transcripts.citations import nested
 from toolfmt.transcripts.failures import WRITERS
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
@@ -138,6 +140,7 @@ _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", conten
 KNOWN: Final = ("id", "object", "created", "model", "choices", "usage")
 CHOICE: Final = ("choices", ("index", "message", "finish_reason"))
 
+_THOUGHTS: Final = frozenset((*SIGNED, *PLAIN))
 _BESIDE: Final = ("audio", "images")
 """What a message may hold that no event reports."""
 
@@ -158,7 +161,11 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 def _choice(choice: JsonObject, made: Assembler) -> None:
     fields = choice.get("delta") or inner(choice, "message")
-    made.reasoning(fields.get("reasoning_content") or fields.get("reasoning"))
+    if not _THOUGHTS.isdisjoint(fields):
+        for thought in read_thoughts(fields, SHAPE)[0]:
+            if isinstance(thought, ReasoningPart):
+                made.reasoning(thought.text)
+                made.prove(thought.owner, thought.signature, thought.encrypted)
     _content(fields.get("content"), made)
     made.refusal(fields.get("refusal"))
     for citation in objects_in(fields, "annotations"):

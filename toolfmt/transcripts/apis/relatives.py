@@ -47,6 +47,7 @@ def relative(name: str) -> TranscriptFormat:
         custom=row.custom_tools,
         names=row.speakers,
         gateways=row.gateway,
+        details=row.gateway,
         annotations="",
     )
     roles = base.rules.roles if row.developers else base.rules.roles - {"developer"}
