@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +14,9 @@ from toolfmt import ToolDefinition, ToolRegistry, grammar, lower_schema, manifes
 from toolfmt.errors import ArgumentsError, SchemaError
 from toolfmt.execution import Executor, Permissions
 from toolfmt.jsontext import is_object
-from toolfmt.schema import problems
-from toolfmt.schema.work import MAX_WORK, MOST, SchemaWork, compile_time
+from toolfmt.schema import problems, relax
+from toolfmt.schema.patterns import MOST, compile_time
+from toolfmt.schema.work import MAX_WORK, SchemaWork
 from toolfmt.tools import tools
 
 if TYPE_CHECKING:
@@ -197,6 +199,87 @@ def test_the_count_is_that_of_a_validator_that_remembers_nothing(defs: dict[str,
     assert work.of(value) == exact or (exact > MAX_WORK and work.of(value) > MAX_WORK)
     assert work.fits(value, MAX_WORK) == (exact <= MAX_WORK)
     assert not work.fits(value, exact - 1) or exact == 0
+
+
+LIKE = [[0] * 999 + [number] for number in range(1, 200)]
+
+
+@pytest.mark.parametrize(
+    ("inner", "value"),
+    [
+        ({"allOf": [{"uniqueItems": True}] * 3_000}, [[0] * 500 + [number] for number in range(14)]),
+        ({"items": {"enum": LIKE}}, [LIKE[0]] * 100),
+        ({"items": {"allOf": [{"const": LIKE[0]}] * 100}}, [LIKE[0]] * 100),
+        ({"patternProperties": {f"a.*b{one}": True for one in range(2_000)}}, {"a" * 100_000: 1}),
+        ({"propertyNames": {"allOf": [{"pattern": f"a.*b{one}"} for one in range(2_000)]}}, {"a" * 100_000: 1}),
+        ({"allOf": [{"pattern": f"a.*b{one}"} for one in range(2_000)]}, "a" * 100_000),
+        ({"allOf": [{"maxLength": one} for one in range(9_000)]}, "a" * 1_000_000),
+    ],
+)
+def test_what_is_compared_as_a_whole_counts_by_its_size(inner: Any, value: Any) -> None:
+    tool = ToolDefinition(name="bomb", parameters={"type": "object", "properties": {"a": inner}})
+    (problem,) = problems(tool, {"a": value})
+    assert "too large for their schema" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("inner", "value"),
+    [
+        ({"uniqueItems": True}, list(range(100_000))),
+        ({"items": {"enum": [f"v{one}" for one in range(2_000)]}}, ["v1"] * 200),
+        ({"items": {"pattern": "^[a-z]+$"}}, ["a" * 10_000] * 100),
+        ({"type": "string"}, "a" * 10_000_000),
+    ],
+)
+def test_large_arguments_of_plain_schemas_are_checked(inner: Any, value: Any) -> None:
+    tool = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": inner}})
+    assert problems(tool, {"a": value}) == ()
+
+
+def test_a_schema_is_compiled_twice_at_most_to_find_the_arguments_that_do_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Any] = []
+    engine = jsonschema_rs.Draft202012Validator
+    monkeypatch.setattr(
+        jsonschema_rs, "Draft202012Validator", lambda *given, **options: made.append(0) or engine(*given, **options)
+    )
+    inner = {"type": "array", "items": {"anyOf": [TEXT, {"type": "null"}]}}
+    properties = {f"p{number}": inner for number in range(50)}
+    tool = ToolDefinition(name="f", parameters={"type": "object", "properties": properties, "required": ["z"]})
+    found = problems(tool, {name: ["x"] * 300 + [1] * (number % 2) for number, name in enumerate(properties)})
+    assert [one.pointer for one in found[:3]] == ["", "/p1", "/p3"]
+    assert len(made) == 2
+
+
+WORDS = [f"v{one}" for one in range(2_000)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ({"properties": {"a": {"items": {"enum": WORDS}}}}, {"a": ["v1"] * 2_000}),
+        ({"properties": {"a": {"items": {"enum": list(range(2_000))}}}}, {"a": ["7"] * 2_000}),
+        ({"properties": {"a": {"items": {"properties": {"b": {"enum": WORDS}}}}}}, {"a": [{"b": "v1"}] * 2_000}),
+        ({"additionalProperties": {"enum": WORDS}}, {f"k{one}": "v1" for one in range(2_000)}),
+        (
+            {"allOf": [{"properties": {f"p{one}": {"type": "integer"}}} for one in range(400)]},
+            {f"p{one}": "1" for one in range(2_000)},
+        ),
+        (
+            {
+                "properties": {"a": {"allOf": [{"$ref": "#/$defs/c", "title": str(one)} for one in range(2_000)]}},
+                "$defs": {"c": {"const": "x" * 100_000}},
+            },
+            {"a": "x"},
+        ),
+        ({"properties": {"a": {"prefixItems": [TEXT] * 1_000, "items": {"enum": WORDS}}}}, {"a": ["v"] * 2_000}),
+    ],
+)
+def test_arguments_are_typed_in_a_bounded_number_of_steps(schema: Any, arguments: Any) -> None:
+    made: list[Any] = []
+    assert steps(lambda: made.append(relax(arguments, {"type": "object", **schema}))) < 1_000_000
+    assert made[0][0].keys() == arguments.keys()
 
 
 NAMES = [f"p{number:04}" for number in range(4_000)]

@@ -10,11 +10,10 @@ Schemas come from strangers: nothing here opens a URL or a file, and reading a
 place or coercing a text never raises.
 """
 
+from toolfmt.schema.choices import chosen, depends
 from toolfmt.schema.coercion import coerce, coerce_tree, infer, relax
 from toolfmt.schema.places import (
-    chosen,
     declares,
-    depends,
     item_schema,
     kind_of,
     plain_type,

@@ -30,9 +30,19 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolfmt import jsontext
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.jsontext import is_array, is_object, token
-from toolfmt.schema.places import chosen, depends, item_schema, kind_of, property_schema, shape, types
+from toolfmt.schema.choices import chosen, depends
+from toolfmt.schema.places import (
+    Rooted,
+    item_schema,
+    kind_of,
+    once,
+    property_schema,
+    root_of,
+    shape,
+    types,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +77,8 @@ class _Unread:
 _UNREAD: Final = _Unread()
 _TEXT: Final = frozenset({"string"})
 _Read: TypeAlias = "JsonValue | _Unread"
+_Listed: TypeAlias = "dict[object, JsonValue]"
+"""The values that a schema lists, by `_key`."""
 
 
 def coerce(text: str, schema: Schema) -> tuple[JsonValue, bool]:
@@ -76,28 +88,31 @@ def coerce(text: str, schema: Schema) -> tuple[JsonValue, bool]:
     schema allow anything, so the text stays.
     """
     allowed, members = shape(schema)
-    if allowed is None or any(type(member) is str and member == text for member in members):
+    if allowed is None:
         return text, False
-    kinds = allowed | {kind_of(member) for member in members}
+    listed: _Listed = once(schema, "listed", lambda: {_key(member): member for member in reversed(members)})
+    if listed and _key(text) in listed:
+        return text, False
+    kinds = types(schema) or allowed
     value: _Read
     if "string" in allowed:
-        value = text if kinds == _TEXT else _in_union(text, allowed, members, kinds)
+        value = text if kinds == _TEXT else _in_union(text, allowed, listed, kinds)
     elif text.strip().lower() in _NOTHING:
         value = None
     else:
-        value = _typed(text.strip(), allowed, members, kinds)
+        value = _typed(text.strip(), allowed, listed, kinds)
     if isinstance(value, _Unread) or value is text:
         return text, False
     return value, True
 
 
-def _in_union(text: str, allowed: frozenset[str], members: tuple[JsonValue, ...], kinds: frozenset[str]) -> _Read:
+def _in_union(text: str, allowed: frozenset[str], listed: _Listed, kinds: frozenset[str]) -> _Read:
     """Type a text that may also be a string: only what JSON writes in exactly this way has another type."""
     if "null" in kinds and text in _NULLS:
         return None
     if text[:1] == '"':
         content = _unquoted(text)
-        within = content is not None and _in_union(content, allowed, members, kinds)
+        within = content is not None and _in_union(content, allowed, listed, kinds)
         return _UNREAD if content is None or within is _UNREAD else content
     value: _Read
     try:
@@ -109,10 +124,10 @@ def _in_union(text: str, allowed: frozenset[str], members: tuple[JsonValue, ...]
     kind = kind_of(value)
     if kind in allowed or (kind == "integer" and "number" in allowed):
         return value
-    return _listed(value, members)
+    return _listed_as(value, listed)
 
 
-def _typed(text: str, allowed: frozenset[str], members: tuple[JsonValue, ...], kinds: frozenset[str]) -> _Read:
+def _typed(text: str, allowed: frozenset[str], listed: _Listed, kinds: frozenset[str]) -> _Read:
     """Read a text that cannot be a string."""
     words = _BOOLEAN_WORDS if kinds <= {"boolean", "null"} else _BOOLEANS
     for kind, read in _READERS.items():
@@ -120,17 +135,29 @@ def _typed(text: str, allowed: frozenset[str], members: tuple[JsonValue, ...], k
             continue  # a number reads integers too, and leaves 3.0 a float
         value = words.get(text.lower(), _UNREAD) if kind == "boolean" else read(text)
         if kind not in allowed and not isinstance(value, _Unread):
-            value = _listed(value, members)
+            value = _listed_as(value, listed)
         if value is not _UNREAD:
             return value
     content = _unquoted(text) if text[:1] == '"' else None
-    return _UNREAD if content is None or content[:1] == '"' else _typed(content, allowed, members, kinds)
+    return _UNREAD if content is None or content[:1] == '"' else _typed(content, allowed, listed, kinds)
 
 
-def _listed(value: JsonValue, members: tuple[JsonValue, ...]) -> _Read:
+def _listed_as(value: JsonValue, listed: _Listed) -> _Read:
     """Return the listed value that equals this one: a number as it is listed, a container as it was read."""
-    same = (member if type(member) in (int, float) else value for member in members if _same(value, member))
-    return next(same, _UNREAD)
+    key = _key(value)
+    if key not in listed:
+        return _UNREAD
+    return listed[key] if type(listed[key]) in (int, float) else value
+
+
+def _key(value: JsonValue) -> object:
+    """Return the same key for values that are the same; as in JSON Schema, 1 and 1.0 are."""
+    if type(value) in (int, float):
+        return value
+    try:
+        return jsontext.canonical(value)
+    except UnrepresentableError:
+        return None
 
 
 def _unquoted(text: str) -> str | None:
@@ -240,13 +267,6 @@ def _json_string(literal: str) -> str:
     return jsontext.quoted(content)
 
 
-def _same(value: JsonValue, member: JsonValue) -> bool:
-    """Whether a value is the listed one; as in JSON Schema, 1 and 1.0 are."""
-    if type(value) in (int, float) and type(member) in (int, float):
-        return bool(value == member)
-    return jsontext.equal(value, member)
-
-
 _READERS: Final[dict[str, Callable[[str], JsonValue | _Unread]]] = {
     "integer": _read_integer,
     "number": _read_number,
@@ -283,7 +303,7 @@ def relax(arguments: JsonObject, schema: JsonObject) -> tuple[JsonObject, tuple[
     changes: list[str] = []
     if depends(schema):
         schema = chosen(schema, arguments)
-    return _members(arguments, schema, "", changes), tuple(changes)
+    return _members(arguments, Rooted(schema, root_of(schema)), "", changes), tuple(changes)
 
 
 def _members(value: JsonObject, schema: JsonObject | None, where: str, changes: list[str]) -> JsonObject:

@@ -3,44 +3,52 @@
 A parser asks about one argument at a time, so references and combinations are followed only as far as the question
 goes. A subschema that is returned remembers its document (it is a `Rooted`), so that its own references still resolve.
 A reference that does not resolve allows anything.
-
-The type of one argument may depend on another one, by values that the alternatives of the root list:
-
-    {"oneOf": [{"properties": {"kind": {"const": "text"}, "value": {"type": "string"}}},
-               {"properties": {"kind": {"const": "count"}, "value": {"type": "integer"}}}]}
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from toolfmt import jsontext
 from toolfmt.errors import UnresolvableReferenceError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.refs import resolve
 from toolfmt.schema.spelling import ANYTHING, JSON_TYPES, type_of
-from toolfmt.schema.walk import as_list, as_object, without
+from toolfmt.schema.walk import as_list, as_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from toolfmt.model import JsonObject, JsonValue
 
 Schema: TypeAlias = "JsonObject | bool | None"
 """A JSON Schema; None is the same as `{}` and `True`, and allows anything."""
+_T = TypeVar("_T")
+_MAX_STEPS: Final = 4_000_000
+"""Characters and members of listed values that are compared to find what a schema allows."""
 _MAX_NESTING: Final = 64
 """Combinations inside combinations; beyond, anything is allowed."""
 
 
 class Rooted(dict[str, Any]):
-    """A subschema together with the document that its references point into."""
+    """A subschema together with the document that its references point into, and what is known of it."""
 
-    __slots__ = ("root",)
+    __slots__ = ("known", "root")
 
     def __init__(self, schema: JsonObject, root: JsonObject) -> None:
         """Copy the schema's top level."""
         super().__init__(schema)
         self.root = root
+        self.known: dict[object, Any] = {}
+        """What `once` has worked out."""
+
+
+def once(schema: Schema, key: object, make: Callable[[], _T]) -> _T:
+    """Work something out about a schema: only once if it is `Rooted`, so that a list's items share it."""
+    if not isinstance(schema, Rooted):
+        return make()
+    if key not in schema.known:
+        schema.known[key] = make()
+    return schema.known[key]
 
 
 class ValueShape(NamedTuple):
@@ -50,16 +58,15 @@ class ValueShape(NamedTuple):
     members: tuple[JsonValue, ...] = ()
 
 
-_COMBINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+COMBINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 """Keywords of a schema that is made of others."""
-_COMBINING: Final = _COMBINED | {"const", "enum", "nullable"}
+_COMBINING: Final = COMBINED | {"const", "enum", "nullable"}
 """Keywords beside `type` of which the types depend."""
 ANY: Final = ValueShape(None)
 NOTHING: Final = ValueShape(frozenset())
+_NULL: Final = ValueShape(frozenset({"null"}))
 _SINGLE: Final = {kind: frozenset({kind}) for kind in JSON_TYPES}
-_UNIONS: Final = ("anyOf", "oneOf")
-_MOST_BRANCHES: Final = 64
-"""Alternatives whose listed values are compared; of more, all count."""
+UNIONS: Final = ("anyOf", "oneOf")
 _KINDS: Final = {
     bool: "boolean",
     int: "integer",
@@ -82,8 +89,11 @@ def types(schema: Schema) -> frozenset[str] | None:
         return None
     if is_object(schema) and _COMBINING.isdisjoint(schema):
         return _stated(schema)
-    allowed, members = shape(schema)
-    return allowed if allowed is None or not members else allowed | {kind_of(member) for member in members}
+    return once(schema, "types", lambda: _types(*shape(schema)))
+
+
+def _types(allowed: frozenset[str] | None, members: tuple[JsonValue, ...]) -> frozenset[str] | None:
+    return allowed if allowed is None or not members else allowed | set(map(kind_of, members))
 
 
 def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
@@ -95,10 +105,23 @@ def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
     """
     if schema is None:
         return None
-    if is_object(schema) and not is_combined(schema) and is_object(own := _object(schema, "properties").get(key)):
-        return Rooted(own, root_of(schema))  # by far the most common case
-    named = _inside(schema, lambda node: _schema(_object(node, "properties").get(key)))
-    return _inside(schema, _further) if named is None else named
+    if not isinstance(schema, Rooted) and not is_combined(schema):  # by far the most common case
+        own = _object(schema, "properties").get(key)
+        if is_object(own):
+            return Rooted(own, root_of(schema))
+    named = once(schema, "named", lambda: _named(schema)).get(key)
+    return once(schema, "further", lambda: _inside(schema, _further)) if named is None else named
+
+
+def _named(schema: JsonObject) -> dict[str, JsonObject]:
+    """Return the schema of each member that a schema names."""
+    found: dict[str, tuple[list[Any], list[Any]]] = {}
+    for node, optional in reach(schema):
+        for key, sub in _object(node, "properties").items():
+            if is_object(sub) or sub is True:
+                found.setdefault(key, ([], []))[optional].append({} if sub is True else sub)
+    root = root_of(schema)
+    return {key: _combined(*subs, root) for key, subs in found.items()}
 
 
 def declares(schema: JsonObject | None, key: str) -> bool:
@@ -110,7 +133,7 @@ def declares(schema: JsonObject | None, key: str) -> bool:
 
 def plain_type(schema: JsonObject | None, key: str) -> str:
     """Return the type of an object's member where two plain schemas state one; "" where it takes more to know it."""
-    if schema is None or not _COMBINED.isdisjoint(schema):
+    if schema is None or not COMBINED.isdisjoint(schema):
         return ""
     own = _object(schema, "properties").get(key)
     stated = own.get("type") if is_object(own) and _COMBINING.isdisjoint(own) else None
@@ -130,12 +153,14 @@ def takes_none(schema: JsonObject | None) -> bool:
 
 def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
     """Return the schema of an array's item; None if the schema doesn't speak of it."""
-    return _inside(schema, lambda node: _item(node, index))
+    last = once(schema, "prefix", lambda: max((len(_prefix(node)) for node, _ in reach(schema)), default=0))
+    at = min(index, last)
+    return once(schema, at, lambda: _inside(schema, lambda node: _item(node, at)))
 
 
 def is_combined(schema: JsonObject) -> bool:
     """Whether a schema is made of others."""
-    return not _COMBINED.isdisjoint(schema)
+    return not COMBINED.isdisjoint(schema)
 
 
 def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
@@ -151,58 +176,83 @@ def reach(schema: JsonObject | None) -> Iterator[tuple[JsonObject, bool]]:
             continue
         seen.add(id(node))
         yield node, optional
-        if _COMBINED.isdisjoint(node):
+        if COMBINED.isdisjoint(node):
             continue
         if "$ref" in node:
             pending.append((_follow(root, node["$ref"]), optional))
         pending.extend((sub, optional) for sub in _list(node, "allOf"))
-        pending.extend((sub, True) for key in _UNIONS for sub in _list(node, key))
+        pending.extend((sub, True) for key in UNIONS for sub in _list(node, key))
 
 
 def shape(schema: Schema) -> ValueShape:
     """Return what a schema allows at its top level."""
     if is_object(schema) and _COMBINING.isdisjoint(schema):
         return ValueShape(_stated(schema))
-    return _shape(schema, root_of(schema), {}, 0)
+    return once(schema, "shape", lambda: _Shapes(root_of(schema)).of(schema))
 
 
-def _shape(node: Any, root: Any, seen: dict[str, ValueShape | None], nesting: int) -> ValueShape:
-    if node is False:
-        return NOTHING
-    if not is_object(node) or nesting > _MAX_NESTING:
-        return ANY
-    result = ValueShape(_stated(node))
-    if "const" in node:
-        result = _meet(result, ValueShape(frozenset(), (node["const"],)))
-    if "enum" in node:
-        result = _meet(result, ValueShape(frozenset(), tuple(_list(node, "enum"))))
-    if "$ref" in node:
-        target = _shape_of_target(str(node["$ref"]), root, seen, nesting)
-        result = result if target is None else _meet(result, target)
-    for sub in _list(node, "allOf"):
-        result = _meet(result, _shape(sub, root, seen, nesting + 1))
-    for key in _UNIONS:
-        if branches := _list(node, key):
-            union = NOTHING
-            for branch in branches:
-                union = _join(union, _shape_of_branch(branch, root, seen, nesting + 1))
-            result = _meet(result, union)
-    return _join(result, ValueShape(frozenset({"null"}))) if node.get("nullable") is True else result
+class _Shapes:
+    """Works out what the schemas of one document allow; a schema that takes too many steps allows anything."""
 
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._targets: dict[str, ValueShape | None] = {}
+        self._steps = 0
 
-def _shape_of_target(reference: str, root: Any, seen: dict[str, ValueShape | None], nesting: int) -> ValueShape | None:
-    """Return the shape of a reference, worked out once; None while it is being worked out (it leads to itself)."""
-    if reference not in seen:
-        seen[reference] = None
-        seen[reference] = _shape(_follow(root, reference), root, seen, nesting + 1)
-    return seen[reference]
+    def of(self, node: Any, nesting: int = 0) -> ValueShape:
+        if node is False:
+            return NOTHING
+        if not is_object(node) or nesting > _MAX_NESTING or self._steps > _MAX_STEPS:
+            return ANY
+        result = ValueShape(_stated(node))
+        if "const" in node:
+            result = self._meet(result, ValueShape(frozenset(), (node["const"],)))
+        if "enum" in node:
+            result = self._meet(result, ValueShape(frozenset(), tuple(_list(node, "enum"))))
+        if "$ref" in node:
+            target = self._target(str(node["$ref"]), nesting)
+            result = result if target is None else self._meet(result, target)
+        for sub in _list(node, "allOf"):
+            result = self._meet(result, self.of(sub, nesting + 1))
+        for key in UNIONS:
+            if branches := _list(node, key):
+                result = self._meet(result, self._join(self._branch(branch, nesting + 1) for branch in branches))
+        return self._join((result, _NULL)) if node.get("nullable") is True else result
 
+    def _target(self, reference: str, nesting: int) -> ValueShape | None:
+        """Return the shape of a reference, worked out once; None while it is being worked out (it leads to itself)."""
+        if reference not in self._targets:
+            self._targets[reference] = None
+            self._targets[reference] = self.of(_follow(self._root, reference), nesting + 1)
+        return self._targets[reference]
 
-def _shape_of_branch(branch: Any, root: Any, seen: dict[str, ValueShape | None], nesting: int) -> ValueShape:
-    """As `_shape`, but an alternative that only leads back to itself adds nothing."""
-    if is_object(branch) and seen.get(str(branch.get("$ref")), ANY) is None:
-        return NOTHING
-    return _shape(branch, root, seen, nesting)
+    def _branch(self, branch: Any, nesting: int) -> ValueShape:
+        """As `of`, but an alternative that only leads back to itself adds nothing."""
+        if is_object(branch) and self._targets.get(str(branch.get("$ref")), ANY) is None:
+            return NOTHING
+        return self.of(branch, nesting)
+
+    def _meet(self, a: ValueShape, b: ValueShape) -> ValueShape:
+        """Return what both allow."""
+        if not a.members and not b.members:
+            return ValueShape(_common(a.types, b.types))
+        of_a, of_b = (dict(zip(map(repr, one.members), one.members, strict=True)) for one in (a, b))
+        self._steps += 1 + sum(map(len, of_a)) + sum(map(len, of_b))
+        if self._steps > _MAX_STEPS:
+            return ANY
+        kept = [member for text, member in of_a.items() if text in of_b or _fits(b.types, member)]
+        kept += [member for text, member in of_b.items() if text not in of_a and _fits(a.types, member)]
+        return ValueShape(_common(a.types, b.types), tuple(kept))
+
+    def _join(self, shapes: Iterable[ValueShape]) -> ValueShape:
+        """Return what any of them allows."""
+        types: frozenset[str] | None = frozenset()
+        members: list[JsonValue] = []
+        for one in shapes:
+            types = None if types is None or one.types is None else types | one.types
+            members += one.members
+            self._steps += 1 + len(one.members)
+        return ValueShape(types, tuple(members)) if self._steps <= _MAX_STEPS else ANY
 
 
 def _stated(node: JsonObject) -> frozenset[str] | None:
@@ -218,20 +268,11 @@ def _stated(node: JsonObject) -> frozenset[str] | None:
     return None if ANYTHING in kinds else frozenset(filter(None, kinds)) if all(kinds) else None
 
 
-def _meet(a: ValueShape, b: ValueShape) -> ValueShape:
-    """Return what both allow."""
-    in_a, in_b = {repr(member) for member in a.members}, {repr(member) for member in b.members}
-    kept = [member for member in a.members if repr(member) in in_b or _fits(b.types, member)]
-    kept += [member for member in b.members if repr(member) not in in_a and _fits(a.types, member)]
-    if a.types is None or b.types is None:
-        return ValueShape(b.types if a.types is None else a.types, tuple(kept))
-    shared = {kind for one, other in ((a.types, b.types), (b.types, a.types)) for kind in one if _covers(other, kind)}
-    return ValueShape(frozenset(shared), tuple(kept))
-
-
-def _join(a: ValueShape, b: ValueShape) -> ValueShape:
-    """Return what either allows."""
-    return ValueShape(None if a.types is None or b.types is None else a.types | b.types, (*a.members, *b.members))
+def _common(a: frozenset[str] | None, b: frozenset[str] | None) -> frozenset[str] | None:
+    """Return the types that both allow."""
+    if a is None or b is None:
+        return b if a is None else a
+    return frozenset(kind for one, other in ((a, b), (b, a)) for kind in one if _covers(other, kind))
 
 
 def _covers(allowed: frozenset[str], kind: str) -> bool:
@@ -252,13 +293,14 @@ def _inside(schema: JsonObject | None, pick: Callable[[JsonObject], Any]) -> Jso
         found = pick(node)
         if found is not None and found is not False:
             (alternatives if optional else sure).append({} if found is True else found)
-    if len(alternatives) > 1:
-        sure.append({"anyOf": alternatives})
-    else:
-        sure += alternatives
-    if not sure:
+    if not sure and not alternatives:
         return None
-    return Rooted(sure[0] if len(sure) == 1 else {"allOf": sure}, cast("JsonObject", root_of(schema)))
+    return _combined(sure, alternatives, root_of(schema))
+
+
+def _combined(sure: list[Any], alternatives: list[Any], root: JsonObject) -> JsonObject:
+    parts = [*sure, {"anyOf": alternatives}] if len(alternatives) > 1 else [*sure, *alternatives]
+    return Rooted(parts[0] if len(parts) == 1 else {"allOf": parts}, root)
 
 
 def _further(node: JsonObject) -> Any:
@@ -268,10 +310,13 @@ def _further(node: JsonObject) -> Any:
 
 
 def _item(node: JsonObject, index: int) -> Any:
-    items = node.get("items")
-    listed = is_array(items)
-    prefix = _list(node, "items" if listed else "prefixItems")
-    return _schema(prefix[index] if index < len(prefix) else node.get("additionalItems") if listed else items)
+    prefix, items = _prefix(node), node.get("items")
+    further = node.get("additionalItems") if is_array(items) else items
+    return _schema(prefix[index] if index < len(prefix) else further)
+
+
+def _prefix(node: JsonObject) -> list[Any]:
+    return _list(node, "items" if is_array(node.get("items")) else "prefixItems")
 
 
 def _schema(value: Any) -> Any:
@@ -296,53 +341,3 @@ def _follow(root: Any, reference: object) -> Any:
         return resolve(root, reference)
     except UnresolvableReferenceError:
         return {}
-
-
-def depends(schema: JsonObject | None) -> bool:
-    """Whether what an argument may be depends on the value of another one."""
-    if not schema or schema.keys().isdisjoint(_COMBINED):
-        return False
-    return any(
-        1 < len(branches) <= _MOST_BRANCHES and any(any(_listed(branch)) for branch in branches)
-        for branches in _alternatives(schema)
-    )
-
-
-def chosen(schema: JsonObject, values: Mapping[str, JsonValue]) -> JsonObject:
-    """Leave of a schema's alternatives those whose listed values the arguments have; all where none fits."""
-    root = root_of(schema)
-    parts: list[Any] = []
-    for node, optional in reach(schema):
-        if optional:
-            continue
-        part = without(node, _COMBINED)
-        for key in _UNIONS:
-            branches = node.get(key)
-            if is_array(branches):
-                fitting = [branch for branch in branches if _chosen(Rooted({"allOf": [branch]}, root), values)]
-                part[key] = fitting or branches
-        parts.append(part)
-    return Rooted({"allOf": parts}, root)
-
-
-def _alternatives(schema: JsonObject) -> Iterator[list[JsonObject]]:
-    root = root_of(schema)
-    for node, optional in reach(schema):
-        for key in () if optional else _UNIONS:
-            if branches := _list(node, key):
-                yield [Rooted({"allOf": [branch]}, root) for branch in branches]
-
-
-def _listed(branch: JsonObject) -> Iterator[tuple[str, tuple[JsonValue, ...]]]:
-    """The arguments for which a branch lists the values, and these."""
-    for name in dict.fromkeys(name for node, _ in reach(branch) for name in _object(node, "properties")):
-        allowed, members = shape(property_schema(branch, name))
-        if members and not allowed and allowed is not None:
-            yield name, members
-
-
-def _chosen(branch: JsonObject, values: Mapping[str, JsonValue]) -> bool:
-    return all(
-        name not in values or any(jsontext.equal(values[name], member) for member in members)
-        for name, members in _listed(branch)
-    )

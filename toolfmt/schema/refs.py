@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import equal, is_array, is_object
-from toolfmt.schema.walk import DEFINITIONS, SchemaPlace, map_subschemas, pointer, without
+from toolfmt.schema.walk import DEFINITIONS, MAX_PLACE, SchemaPlace, map_subschemas, pointer, subschemas, without
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -153,17 +153,17 @@ class _Inliner:
     def leads_to(self, reference: str) -> list[str]:
         """Return the references inside a target, in order."""
         found: dict[str, None] = {}
-
-        def collect(schema: Any, place: SchemaPlace) -> Any:
+        pending = [(self.follow(reference, ()), _place(reference))]
+        while pending:
+            schema, place = pending.pop()
+            if len(place) > MAX_PLACE:
+                raise SchemaError(f"the schema is nested too deeply, from {pointer(place[:6])} on")
             if is_object(schema):
                 own = without(schema, DEFINITIONS)
                 if "$ref" in own:
                     self.follow(own["$ref"], place)
                     found[own["$ref"]] = None
-                map_subschemas(own, collect, place)
-            return schema
-
-        collect(self.follow(reference, ()), _place(reference))
+                pending += reversed([(sub, (*place, *way)) for way, sub in subschemas(own)])
         return list(found)
 
 

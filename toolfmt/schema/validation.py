@@ -22,13 +22,13 @@ from toolfmt.jsontext import token
 from toolfmt.schema.places import kind_of, reach
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import modernise
-from toolfmt.schema.walk import SchemaPlace, as_list, as_object, pointer
+from toolfmt.schema.walk import as_list, as_object, pointer
 from toolfmt.schema.work import MAX_WORK, SchemaWork, check_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.model import JsonObject, ToolDefinition
 
 
 _BACKTRACK_LIMIT: Final = 10_000
@@ -77,11 +77,11 @@ class Validator:
         """Name the arguments that are missing or do not fit, if listing all errors takes too long."""
         named, required = as_object(self._schema.get("properties")), as_list(self._schema.get("required"))
         wrong = [missing(key) for key in required if key not in arguments]
-        fits = _parts(self._schema)
+        fits = _members(self._schema)
         wrong += [
             Problem(f"/{token(key)}", "limit", f"'{key}' does not fit its schema, in too many ways to list them")
             for key, value in arguments.items()
-            if key in named and not fits(("properties", key), value)
+            if key in named and not fits({key: value})
         ]
         return tuple(wrong) or (Problem("", "limit", "the arguments do not fit, in too many ways to list them"),)
 
@@ -142,18 +142,14 @@ def _compiled(name: str, schema: JsonObject) -> tuple[Any, JsonObject]:
         raise SchemaError(f"the schema of tool {name!r} cannot be used: {error}") from None
 
 
-def _parts(schema: JsonObject) -> Callable[[SchemaPlace, JsonValue], bool]:
-    """Return a function that checks a value against one place of a schema."""
+def _members(schema: JsonObject) -> Callable[[JsonObject], bool]:
+    """Return a function that checks members of the arguments, and not which of them are required."""
     import jsonschema_rs as engine
 
     whole = engine.Registry([(_WHOLE, schema)])
-    options = _patterns(engine)
-
-    def fits(place: SchemaPlace, value: JsonValue) -> bool:
-        part: JsonObject = {"$ref": _WHOLE + pointer(place)}
-        return engine.Draft202012Validator(part, offline=True, registry=whole, pattern_options=options).is_valid(value)
-
-    return fits
+    named = as_object(schema.get("properties"))
+    part: JsonObject = {"properties": {key: {"$ref": _WHOLE + pointer(("properties", key))} for key in named}}
+    return engine.Draft202012Validator(part, offline=True, registry=whole, pattern_options=_patterns(engine)).is_valid
 
 
 def _patterns(engine: Any) -> Any:

@@ -6,7 +6,6 @@ of that is data and stays as it is.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from toolfmt.errors import SchemaError
@@ -97,7 +96,13 @@ def _copied(value: Any, place: SchemaPlace) -> Any:
         return value
     if depth(cast("JsonValue", value)) > MAX_DEPTH:
         raise SchemaError(f"a value is nested too deeply, in {pointer(place[:6])}")
-    return deepcopy(cast("JsonValue", value))
+    return _copy(value)
+
+
+def _copy(value: Any) -> Any:
+    if is_object(value):
+        return {key: _copy(item) for key, item in value.items()}
+    return list(map(_copy, value)) if is_array(value) else value
 
 
 def pointer(place: SchemaPlace) -> str:

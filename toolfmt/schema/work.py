@@ -6,13 +6,6 @@ A validator visits a subschema once for each way that leads to it on the same va
 value. So a schema is refused where one value takes more than `MAX_VISITS`, whichever keywords cause them. Further
 visits grow with the value: a recursive schema with alternatives may take more with every level. So the visits of a
 call's arguments are counted too; beyond `MAX_WORK` the arguments are not checked and do not pass.
-
-    [a-z]{1,64}         64 sets of one range
-    \p{L}{100}          100 sets of some hundred ranges, in bytes of UTF-8: 25 ms
-    (\p{L}{5}|a){20}    as many: counts multiply
-
-Patterns are compiled, and their time is estimated before. The engine refuses a single pattern that is too large, so
-that each takes some 40 ms at most; but a schema may hold ten thousand of them.
 """
 
 from __future__ import annotations
@@ -23,7 +16,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import MAX_NESTING, is_array, is_object
+from toolfmt.schema.patterns import compile_time
 from toolfmt.schema.refs import resolve
 from toolfmt.schema.walk import SchemaPlace, as_list, as_object, pointer, subschemas
 
@@ -48,6 +42,8 @@ _LATE: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """What asks all that is combined again, to find what it left."""
 _STEPS: Final = 2_000
 """What a pattern that has to be backtracked counts for; others take their time by the text's length."""
+_CHUNK: Final = 64
+"""Characters that are matched against a pattern in the time of a visit."""
 _BACKTRACKED: Final = re.compile(r"\(\?<?[=!]|\\[1-9k]")
 
 _DEEPEST: Final = 50
@@ -71,6 +67,7 @@ class SchemaWork:
         self._root = schema
         self._visits: dict[int, Visits] = {}
         self._beside: dict[int, tuple[_Node, ...]] = {}
+        self._costs: dict[int, _Cost] = {}
         self._names: dict[str, list[_Node]] | None = None
 
     def check(self) -> None:
@@ -106,7 +103,7 @@ class SchemaWork:
             text = repr(value)
         except RecursionError:
             return self.of(value, most) <= most
-        values = 1 + sum(map(text.count, ",[{"))
+        values = 1 + sum(map(text.count, ",[{")) + len(text) // _CHUNK
         return self._each * values <= most or self.of(value, most) <= most
 
     @cached_property
@@ -126,16 +123,14 @@ class SchemaWork:
         for node, _ in nodes:
             keys.update(dict.fromkeys(as_object(node.get("properties"))))
         indices = range(1 + _special(nodes))
-        if (len(keys) + len(indices)) * len(nodes) > MAX_VISITS or any(
-            _BACKTRACKED.search(pattern) for node, _ in nodes for pattern in _patterns(node)
-        ):
+        if (len(keys) + len(indices)) * len(nodes) > MAX_VISITS:
             return inf
 
         def inner(subs: Iterable[tuple[Any, int]]) -> float:
             return sum(self._most(sub, level + 1, known) * times for sub, times in subs if is_object(sub))
 
         return max(
-            sum(times * (_weight(node, None) + len(node) + self._of_names(node)) for node, times in nodes),
+            sum(times * (self._at_most(node) + self._of_names(node)) for node, times in nodes),
             *(inner((sub, times) for node, times in nodes for sub in _member(node, key)) for key in keys),
             *(inner((sub, times) for node, times in nodes for sub in _item(node, index)) for index in indices),
         )
@@ -151,9 +146,12 @@ class SchemaWork:
             nodes = [
                 (node, times * each) for start, times in starts.values() for node, each in self.visits(start).nodes
             ]
-            total += count * sum(times * _weight(node, value) for node, times in nodes)
+            costs = [(self._cost(node), times) for node, times in nodes]
+            whole = _size(value) if any(cost.whole for cost, _ in costs) else 0
+            total += count * sum(times * cost.of(value, whole) for cost, times in costs)
             if is_object(value):
-                total += len(value) * sum(times * self._of_names(node) for node, times in nodes)
+                named = sum(times * self._of_names(node) for node, times in nodes)
+                total += named and named * _keys(value)
                 for key, item in value.items():
                     pending.append(
                         (item, 1, _merged((sub, times) for node, times in nodes for sub in _member(node, key)))
@@ -161,6 +159,17 @@ class SchemaWork:
             elif is_array(value):
                 pending.extend(self._items(value, nodes))
         return total
+
+    def _cost(self, node: _Node) -> _Cost:
+        known = self._costs.get(id(node))
+        if known is None:
+            known = self._costs[id(node)] = _cost(node)
+        return known
+
+    def _at_most(self, node: _Node) -> int:
+        """Return the cost of a visit for each value and chunk in what is checked."""
+        cost = self._cost(node)
+        return cost.always + len(node) + cost.text + cost.keys + cost.whole * MAX_NESTING
 
     def visits(self, start: _Node) -> Visits:
         """Count the visits of one value from a subschema on; raises OverflowError beyond `MAX_VISITS`."""
@@ -264,19 +273,65 @@ def _patterns(node: _Node) -> list[str]:
     return [one for one in patterns if isinstance(one, str)]
 
 
-def _weight(node: _Node, value: JsonValue) -> int:
-    """What one visit counts for: more where texts are matched or values are compared."""
-    weight = 1 + sum(len(as_list(node.get(key))) for key in ("enum", "required"))
+class _Cost(NamedTuple):
+    """What a visit of one schema counts for, by what is held against it."""
+
+    always: int
+    text: int
+    """Added for a text."""
+    chunk: int
+    """Characters of a text that add one."""
+    keys: int
+    """Added for each `_CHUNK` of an object's keys."""
+    whole: int
+    """Added for each `_CHUNK` of a list or an object: it is compared as a whole so often."""
+
+    def of(self, value: JsonValue, whole: int) -> int:
+        """Return the cost for a value whose size is `whole`."""
+        if isinstance(value, str):
+            return self.always + self.text + len(value) // self.chunk
+        if is_object(value):
+            return self.always + self.whole * whole + (self.keys and self.keys * _keys(value))
+        return self.always + (self.whole * whole if is_array(value) else 0)
+
+
+def _cost(node: _Node) -> _Cost:
+    backtracked = [pattern for pattern in _patterns(node) if _BACKTRACKED.search(pattern)]
+    own = node.get("pattern")
+    matched = own is not None or "format" in node
+    keys = as_object(node.get("patternProperties"))
+    always = 1 + sum(len(as_list(node.get(key))) for key in ("enum", "required"))
     for key in ("dependentRequired", "dependencies"):
-        weight += sum(map(len, filter(is_array, as_object(node.get(key)).values())))
-    if isinstance(value, str) and ("pattern" in node or "format" in node):
-        weight += len(value) // 64 + (_STEPS if _BACKTRACKED.search(str(node.get("pattern"))) else 0)
-    elif is_object(value):
-        patterns = as_object(node.get("patternProperties"))
-        weight += len(value) * sum(_STEPS if _BACKTRACKED.search(one) else 1 for one in patterns)
-    elif is_array(value) and "uniqueItems" in node:
-        weight += len(value)
-    return weight
+        always += sum(map(len, filter(is_array, as_object(node.get(key)).values())))
+    return _Cost(
+        always=always,
+        text=_STEPS * (own in backtracked),
+        chunk=_CHUNK if matched else _CHUNK * _CHUNK,
+        keys=len(keys) + (_STEPS - 1) * sum(one in backtracked for one in keys),
+        whole=sum(isinstance(one, (dict, list)) for one in (*as_list(node.get("enum")), node.get("const")))
+        + ("uniqueItems" in node),
+    )
+
+
+def _keys(value: JsonObject) -> int:
+    return sum(1 + len(key) // _CHUNK for key in value)
+
+
+def _size(value: JsonValue) -> int:
+    """Count the values in a value, and the chunks of its texts."""
+    size = 0
+    pending: list[Any] = [value]
+    while pending:
+        one = pending.pop()
+        size += 1
+        if is_object(one):
+            size += _keys(one)
+            pending.extend(one.values())
+        elif is_array(one):
+            pending.extend(one)
+        elif isinstance(one, str):
+            size += len(one) // _CHUNK
+    return size
 
 
 def _member(node: _Node, key: str) -> Iterator[Any]:
@@ -326,42 +381,3 @@ def _all(root: _Node) -> Iterator[_Node]:
 
 def _last(name: str) -> str:
     return name.rstrip("#/").rpartition("/")[2].rpartition("#")[2]
-
-
-MOST: Final = 40_000
-"""Microseconds of the largest pattern that the engine takes."""
-_CATEGORY: Final = 250
-_NEGATED: Final = 8
-_PART: Final = re.compile(
-    r"(?P<set>\[(?:\\[\s\S]|[^\]\\]){0,200}+\])|\\[pP](?:\{[^{}]{0,64}\})?|\\[\s\S]"
-    r"|\{(?P<least>\d{1,9})(?:,(?P<most>\d{0,9}))?\}|[\s\S]"
-)
-_CATEGORIES: Final = re.compile(r"\\[pP]")
-
-
-def compile_time(pattern: str) -> int:
-    """Estimate the microseconds that a pattern takes, `MOST` for what takes longer."""
-    groups = [0]
-    total = last = 0  # `last`: of the part before a count
-    for found in _PART.finditer(pattern):
-        text = found.group()
-        if found["least"]:
-            last *= max(int(found["most"] or found["least"]), 1) - 1
-        elif text == "(":
-            groups.append(total)
-            last = 1
-        elif text == ")" and len(groups) > 1:
-            last = total - groups.pop()
-            continue  # which is in the total
-        else:
-            last = _part(text, inside=found["set"] is not None)
-        total += last
-        if total > MOST:
-            return MOST
-    return total
-
-
-def _part(text: str, *, inside: bool) -> int:
-    if inside or text[:2] in {r"\p", r"\P"}:
-        return _CATEGORY * len(_CATEGORIES.findall(text)) + (_NEGATED if text.startswith("[^") else 1)
-    return _NEGATED if text in {".", r"\S", r"\W", r"\D"} else 1
