@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, Final
 from bench.converter_peers import PEERS, Made
 from bench.measure import seconds
 from toolfmt import convert
+from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.losses import losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Final
 from bench.converters import converters
 from docs.traits import TRAITS
 from toolfmt import ToolFmtError, check
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.losses import losses
-from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -36,7 +36,7 @@ from bench.traps import Mixture, Trap, beginnings, mixture, offers, repeated
 from toolfmt import open_parser
 from toolfmt.events import CallEnd, coalesce
 from toolfmt.lookup.registry import default_registry
-from toolfmt.parsers.leaks import drop_leaks
+from toolfmt.parsers.reading.leaks import drop_leaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

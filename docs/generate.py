@@ -29,7 +29,8 @@ from speeds import speed_chart, speed_page
 
 from toolfmt import errors
 from toolfmt.lookup import providers
-from toolfmt.transcripts import check, loss
+from toolfmt.transcripts import check
+from toolfmt.transcripts.comparing import loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -11,9 +11,9 @@ from charts import heat_map
 from traits import TRAITS, Lost
 
 from toolfmt import convert
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find, formats
-from toolfmt.transcripts.losses import losses
-from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

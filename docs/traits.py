@@ -24,7 +24,7 @@ from toolfmt.conversation import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from toolfmt.transcripts.loss import Loss
+    from toolfmt.transcripts.comparing.loss import Loss
 
 Lost: TypeAlias = tuple[tuple[str, str], ...]
 """Codes of losses and what was done, each once; empty for what arrives."""

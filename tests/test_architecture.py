@@ -88,7 +88,7 @@ def test_reading_a_first_call_loads_only_what_reads_it() -> None:
 import sys, toolfmt
 (call,) = toolfmt.parse('<tool_call>{{"name": "f", "arguments": {{}}}}</tool_call>').calls
 print(*sorted({set(unwanted)!r} & sys.modules.keys()))
-print(*sorted(name for name in sys.modules if name.startswith("toolfmt.parsers.literal_v")))
+print(*sorted(name for name in sys.modules if name.startswith("toolfmt.parsers.bodies.literal_v")))
 """
     assert run(code).split() == []
 

@@ -29,7 +29,7 @@ from starlette.routing import Route
 
 from toolfmt import Message, convert_answer, write_stream
 from toolfmt.conversation import CallPart, TextPart
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from toolfmt.conversation import Transcript
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find, formats
-from toolfmt.transcripts.shape import shape
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "transcripts" / "cases.jsonl"
 SOURCES = [made for made in formats() if made.writable]

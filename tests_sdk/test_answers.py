@@ -15,7 +15,7 @@ from openai.types.responses import Response
 from pydantic import TypeAdapter
 
 from toolfmt import ReasoningDelta, TextDelta, read_answer, read_stream
-from toolfmt.transcripts.answer_info import Usage
+from toolfmt.transcripts.answering.answer_info import Usage
 from toolfmt.transcripts.answers import answered
 
 CALL = {"id": "a1b2c3d4e", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}

@@ -17,7 +17,7 @@ from toolfmt import CallEnd, convert, jsontext
 from toolfmt.agents.clients import anthropic_messages, openai_chat, text_model
 from toolfmt.conversation import CallPart
 from toolfmt.errors import DriverError
-from toolfmt.transcripts.answer_info import Usage
+from toolfmt.transcripts.answering.answer_info import Usage
 from toolfmt.transcripts.answers import answered
 
 SCHEMA = {

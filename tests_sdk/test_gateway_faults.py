@@ -19,7 +19,7 @@ from rawserver import Raw, head, raw
 from toolfmt import read_stream
 from toolfmt.events import CallEnd
 from toolfmt.gateway.config import Back, Config, ModelRoute
-from toolfmt.transcripts.failures import read_error
+from toolfmt.transcripts.answering.failures import read_error
 
 USER = {"role": "user", "content": "Weather?"}
 CHAT = {"model": "m", "messages": [USER], "max_tokens": 9}

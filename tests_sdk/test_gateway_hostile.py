@@ -18,7 +18,7 @@ import pytest
 from rawserver import head, raw
 from test_gateway_faults import ASKS, ENDED, chunk
 
-from toolfmt.transcripts.failures import read_error
+from toolfmt.transcripts.answering.failures import read_error
 
 PATHS = [path.format(verb="generateContent") for path, _ in ASKS.values()]
 MEGABYTE = 2**20

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from toolfmt.cli.serve import client_settings
 from toolfmt.gateway.config import Back, Config
-from toolfmt.transcripts.failures import read_error
+from toolfmt.transcripts.answering.failures import read_error
 
 USER = {"role": "user", "content": "Weather?"}
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}]

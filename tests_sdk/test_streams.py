@@ -27,7 +27,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from toolfmt import Message, read_stream, write_stream
 from toolfmt.conversation import ReasoningPart, TextPart
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
 
 INFO = AnswerInfo(id="a", model="m", created=7, stop="stop", usage=Usage(input=12, output=9, cached=5, reasoning=4))
 TYPES: dict[str, TypeAdapter[Any]] = {

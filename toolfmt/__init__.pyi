@@ -45,11 +45,11 @@ from .transcripts.answers import aread_stream as aread_stream
 from .transcripts.answers import read_answer as read_answer
 from .transcripts.answers import read_stream as read_stream
 from .transcripts.check import check as check
+from .transcripts.comparing.losses import Loss as Loss
 from .transcripts.convert import Conversion as Conversion
 from .transcripts.convert import convert as convert
 from .transcripts.convert import convert_request as convert_request
 from .transcripts.convert_answer import convert_answer as convert_answer
-from .transcripts.losses import Loss as Loss
 from .transcripts.repair import repair as repair
 from .transcripts.schemas import lower_schema as lower_schema
 from .transcripts.streams.converter import StreamConverter as StreamConverter

@@ -35,7 +35,7 @@ from toolfmt.formatters.templating import render_template
 from toolfmt.lookup.choice import Choice, chosen_only, nothing_chosen
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.parsers.mend_json import doubled
+from toolfmt.parsers.mending.mend_json import doubled
 from toolfmt.parsers.respelling import LONGEST, renamed, respelled
 from toolfmt.parsing import parse
 from toolfmt.schema import property_names

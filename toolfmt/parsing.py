@@ -20,7 +20,7 @@ from toolfmt.lookup.parse_options import ParseOptions, parse_settings
 from toolfmt.lookup.registry import default_registry, is_auto
 from toolfmt.parsers.checks import unread_notices
 from toolfmt.parsers.driving import AtEnd
-from toolfmt.parsers.whole import WholeParser
+from toolfmt.parsers.exact.whole import WholeParser
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -161,7 +161,7 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
         events = _read_whole(text, settings, settings.dialect, tools)
     events = _named(coalesce(events), lambda: name)
     if options.get("drop_leaks", False):
-        from toolfmt.parsers.leaks import drop_leaks as without_leaks
+        from toolfmt.parsers.reading.leaks import drop_leaks as without_leaks
 
         events = without_leaks(events, [event.call for event in events if isinstance(event, CallEnd)])
     return ParseResult(tuple(events), name, detection)
@@ -348,7 +348,7 @@ def _checked_parser(
 
         parser = UserParserGuard(parser)
     if reading.repair:
-        from toolfmt.parsers.repair import RepairingParser
+        from toolfmt.parsers.mending.repair import RepairingParser
 
         again = replace(reading, whole=True)
         parser = RepairingParser(parser, lambda: dialect.open_parser(again), dialect.syntax, tools)

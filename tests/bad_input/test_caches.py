@@ -20,10 +20,10 @@ UNBOUNDED = {
     "toolfmt.agents.stored._adapter",  # records of the package
     "toolfmt.agents.stored._hints",  # the same
     "toolfmt.corpora.tokens.load",  # the caller's tokenizers
-    "toolfmt.parsers.bare._json_after",  # separators of formats
-    "toolfmt.transcripts.chat_parts.content_of",  # formats' shapes
-    "toolfmt.transcripts.chat_messages.messages_of",  # the same
-    "toolfmt.transcripts.chat_request._table",  # the same
+    "toolfmt.parsers.reading.bare._json_after",  # separators of formats
+    "toolfmt.transcripts.families.chat_parts.content_of",  # formats' shapes
+    "toolfmt.transcripts.families.chat_messages.messages_of",  # the same
+    "toolfmt.transcripts.families.chat_request._table",  # the same
     "toolfmt.transcripts.formats._load",  # modules of the package
     "toolfmt.transcripts.reading._settings",  # names of formats
     "toolfmt.transcripts.apis.relatives.relative",  # names of formats

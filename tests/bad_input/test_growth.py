@@ -15,7 +15,7 @@ from bench.growth import AUTO, EXPONENT, OPTIONS, Cell, mixtures, traps_of
 from bench.traps import Mixture, Trap
 from tests import sampling
 from toolfmt import convert, open_parser, render_results
-from toolfmt.parsers.resuming import Resync
+from toolfmt.parsers.scanning.resuming import Resync
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from toolfmt.transcripts.loss import CODES
-from toolfmt.transcripts.losses import losses
-from toolfmt.transcripts.shape import shape
+from toolfmt.transcripts.comparing.loss import CODES
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.shape import shape
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -11,7 +11,7 @@ from toolfmt import ToolInvocation, ToolRegistry, ToolResult
 from toolfmt.agents import Breaker, Budget
 from toolfmt.errors import Problem
 from toolfmt.execution import Executor, FailureKind, ToolExecution
-from toolfmt.transcripts.answer_info import Usage
+from toolfmt.transcripts.answering.answer_info import Usage
 
 NOW = datetime.now(UTC)
 

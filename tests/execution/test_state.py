@@ -25,7 +25,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import RenderError
 from toolfmt.execution import ToolExecution
-from toolfmt.transcripts.answer_info import AnswerInfo, Proof, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Proof, Usage
 from toolfmt.transcripts.formats import find
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, UTC)

@@ -22,7 +22,7 @@ from toolfmt.agents.telemetry import traced
 from toolfmt.conversation import CallPart, TextPart
 from toolfmt.errors import DriverError, MissingExtraError
 from toolfmt.execution import Approval, Blocked, Executor
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.convert import write
 
 CALLS = Message("assistant", (CallPart("slow", {}, id="c1"), CallPart("quick", {"of": "it"}, id="c2")))

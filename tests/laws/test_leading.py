@@ -11,8 +11,8 @@ from toolfmt.dialect.record import Dialect, ParserOptions
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.parsers.grammar import CompiledSyntax
-from toolfmt.parsers.regions import TextParser
+from toolfmt.parsers.compiled.grammar import CompiledSyntax
+from toolfmt.parsers.reading.regions import TextParser
 from toolfmt.workshop.testing import laws
 
 TOOL = ToolDefinition.model_validate(

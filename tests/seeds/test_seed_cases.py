@@ -17,7 +17,7 @@ from toolfmt.conversation import ReasoningPart, TextPart
 from toolfmt.events import CallEnd, CallFailed, CallStart, coalesce
 from toolfmt.formatters.syntax_calls import content_text
 from toolfmt.ids import hashed
-from toolfmt.parsers.leaks import is_leak
+from toolfmt.parsers.reading.leaks import is_leak
 
 CASES = load()
 DEVIATIONS = listed("deviations.toml")

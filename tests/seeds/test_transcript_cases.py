@@ -23,9 +23,9 @@ from toolfmt.conversation import (
 )
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answers import read_answer, read_stream
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.shape import shape
 
 CASES = load()
 DEVIATIONS = listed("deviations.toml")

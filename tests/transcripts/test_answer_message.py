@@ -10,8 +10,8 @@ from conversations import BY_HAND
 from toolfmt import Message, parse, read_stream, write_stream
 from toolfmt.conversation import CallPart, ReasoningPart, TextPart, parse_failure
 from toolfmt.events import CallFailed, CallStart, ReasoningDelta, TextDelta
-from toolfmt.transcripts.answer_info import AnswerInfo, Proof
-from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Proof
+from toolfmt.transcripts.answering.answer_message import answer_message
 
 ANSWERS = [
     message

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from toolfmt import check, convert
-from toolfmt.transcripts.carrying import Carry
 from toolfmt.transcripts.convert import Conversion
+from toolfmt.transcripts.fitting.carrying import Carry
 from toolfmt.transcripts.formats import find
 
 ASKED: dict[str, Any] = {"role": "user", "content": "What is new?"}

@@ -25,12 +25,12 @@ from toolfmt.conversation import (
     ToolDeclaration,
     Transcript,
 )
-from toolfmt.transcripts.carrying import Carry
+from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.convert import write
+from toolfmt.transcripts.fitting.carrying import Carry
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.recognising import recognised
-from toolfmt.transcripts.shape import shape
 
 CHAT = ("cohere", "hf-chat", "mistral", "ollama", "openai-chat", "openai-finetune")
 every_chat = pytest.mark.parametrize("name", CHAT)

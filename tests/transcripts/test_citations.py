@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from toolfmt import check, convert
-from toolfmt.transcripts.citations import source as understood
 from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.parts.citations import source as understood
 
 ASKED: dict[str, Any] = {"role": "user", "content": "What is new?"}
 PAGE = {"url": "https://e.com/a", "title": "News", "start_index": 0, "end_index": 8}

@@ -12,10 +12,10 @@ import pytest
 from toolfmt import ParseError, convert_answer, write_stream
 from toolfmt.events import CallEnd
 from toolfmt.transcripts.answer_apis import ANSWERS
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answering.failures import WRITERS, read_error
 from toolfmt.transcripts.answers import AnswerReader, answered, read_answer, read_stream
 from toolfmt.transcripts.convert_answer import convert_error, error_status, write_error
-from toolfmt.transcripts.failures import WRITERS, read_error
 from toolfmt.transcripts.streams.converter import StreamConverter
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"

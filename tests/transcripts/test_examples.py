@@ -11,8 +11,8 @@ import pytest
 
 from toolfmt import convert
 from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
+from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.formats import find, formats
-from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.recognising import recognised
 
 FOLDER = Path(__file__).parent / "examples"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.model import JsonObject
+from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.convert import convert
-from toolfmt.transcripts.losses import losses
 
 SPACES = st.sampled_from(["", " ", "\n", "\n\n"])
 TEXTS = st.lists(st.text(st.sampled_from("ab "), min_size=1, max_size=4).filter(str.strip), min_size=2, max_size=5)

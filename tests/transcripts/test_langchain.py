@@ -9,9 +9,9 @@ from conversations import PNG, answered, asked, call, result, tool
 
 from toolfmt import ParseError, convert
 from toolfmt.conversation import CallPart, MediaPart, Message, OpaquePart, Part, ReasoningPart, ResultPart, TextPart
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.recognising import recognised
-from toolfmt.transcripts.shape import shape
 
 LANGCHAIN = find("langchain")
 VALID = {"type": "tool_call", "id": "call_A1", "name": "get_weather", "args": {"city": "Paris"}}

@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from tests import sampling
 from toolfmt import convert
 from toolfmt.conversation import CallPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import formats
-from toolfmt.transcripts.losses import losses
-from toolfmt.transcripts.shape import shape
 
 FORMATS = [made for made in formats() if made.writable]
 LONG = [made for made in FORMATS if not made.rules.one_answer and "user" in made.rules.roles]

@@ -9,7 +9,7 @@ import pytest
 
 from toolfmt import convert
 from toolfmt.conversation import CallPart, Message
-from toolfmt.transcripts.lockstep import common_prefix_length
+from toolfmt.transcripts.comparing.lockstep import common_prefix_length
 
 VALUE = {"city": "Paris", "n": [1, 2.5, -0.0, None, True], "ü": {"z": "\u2028"}}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolfmt import check, convert_request
-from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.comparing.loss import Loss
 
 ASKED = {"role": "user", "content": "Weather in Paris?"}
 TOOL = {"type": "function", "name": "sky", "parameters": {"type": "object", "properties": {}}}

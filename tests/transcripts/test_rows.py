@@ -21,9 +21,9 @@ from toolfmt.conversation import (
     Transcript,
 )
 from toolfmt.transcripts.convert import convert_row
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.recognising import recognised
-from toolfmt.transcripts.shape import shape
 
 TOOL = {
     "name": "get_weather",

@@ -15,7 +15,7 @@ from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.events import TextDelta, coalesce
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import ANSWERS, APIS
-from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.sse import EventText, end_text, event_text
 from toolfmt.transcripts.streams.converter import StreamConverter
 

@@ -35,7 +35,7 @@ from toolfmt.conversation import CallPart, ReasoningPart, TextPart
 from toolfmt.errors import UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.model import JsonObject
-from toolfmt.transcripts.answer_info import AnswerInfo, Cited, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Cited, Usage
 from toolfmt.workshop.testing import laws
 
 TARGETS = ("openai-chat", "openai-responses", "anthropic", "gemini")

@@ -12,9 +12,9 @@ from hypothesis import given
 from tests import sampling
 from toolfmt import ParseError, UnknownDialectError, convert
 from toolfmt.conversation import CallPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.losses import losses
-from toolfmt.transcripts.shape import shape
 
 CHAT = find("openai-chat")
 every_dialect = pytest.mark.parametrize("name", [f"text:{name}" for name in sampling.names()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import toolfmt
-from toolfmt.parsers.cursor import Cursor
+from toolfmt.parsers.scanning.cursor import Cursor
 
 BROKEN = '{"name": "f", "args": {"x": [NaN, '
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n'

@@ -11,7 +11,7 @@ from toolfmt.dialect.record import Dialect, Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import Event, coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.parsers.whole import WholeParser
+from toolfmt.parsers.exact.whole import WholeParser
 from toolfmt.parsing import open_parser, parse
 
 TOOLS = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import toolfmt
 from toolfmt import jsontext
 from toolfmt.formatters.yaml_text import yaml_text
-from toolfmt.parsers.yaml_nodes import Plain, YamlError, YamlNode, parse, resolve
+from toolfmt.parsers.bodies.yaml_nodes import Plain, YamlError, YamlNode, parse, resolve
 from toolfmt.workshop.testing import strategies
 
 ryaml: Any = import_module("ryaml")  # its names are not declared as exported

@@ -20,7 +20,7 @@ from toolfmt.execution.hooks import Blocked
 if TYPE_CHECKING:
     from toolfmt.execution.records import FailureKind, ToolExecution
     from toolfmt.model import ToolInvocation
-    from toolfmt.transcripts.answer_info import Usage
+    from toolfmt.transcripts.answering.answer_info import Usage
 
 IDENTICAL: Final = 5
 """Identical failures in a row that open a breaker."""

@@ -23,7 +23,7 @@ from toolfmt.errors import ExecutionError, ParseError
 from toolfmt.events import CallFailed, Notice  # noqa: TC001 - `stored` makes checks of these annotations
 from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
 from toolfmt.model import JsonObject, ToolInvocation  # noqa: TC001 - as above
-from toolfmt.transcripts.answer_info import AnswerInfo, Stop, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop, Usage
 
 MessageLike: TypeAlias = "Message | str | Mapping[str, Any]"
 """A message: a `Message`, a text of the user's, or an object of a transcript format."""

@@ -33,7 +33,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.errors import LimitExceededError, ParseError
-from toolfmt.transcripts.pieces import SharedSource
+from toolfmt.transcripts.parts.pieces import SharedSource
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

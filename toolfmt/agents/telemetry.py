@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.events import ExecutionEvent, Listener
     from toolfmt.execution.records import ToolExecution
     from toolfmt.model import JsonValue
-    from toolfmt.transcripts.answer_info import AnswerInfo, Stop
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop
 
 
 _RAISED: Final = re.compile(r"([A-Za-z_][\w.]*): ")

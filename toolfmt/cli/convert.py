@@ -19,7 +19,7 @@ from toolfmt.corpora.streams import check_writable, require
 from toolfmt.corpora.tally import Tally
 from toolfmt.corpora.tokens import load
 from toolfmt.corpora.work import Job, Work
-from toolfmt.transcripts.carrying import Carry
+from toolfmt.transcripts.fitting.carrying import Carry
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.repair import Mending
 

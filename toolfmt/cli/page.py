@@ -33,7 +33,7 @@ from toolfmt.conversation import (
     parse_failure,
 )
 from toolfmt.errors import ParseError
-from toolfmt.transcripts.flat import Place, flatten
+from toolfmt.transcripts.comparing.flat import Place, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

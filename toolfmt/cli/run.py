@@ -27,8 +27,8 @@ from toolfmt.lookup.registry import default_registry, is_auto
 from toolfmt.model import ToolResult
 from toolfmt.parsing import parse
 from toolfmt.rendering import render_results
-from toolfmt.transcripts.answer_info import AnswerInfo
-from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
+from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.answers import answered
 from toolfmt.transcripts.convert import write as write_transcript
 from toolfmt.transcripts.formats import find

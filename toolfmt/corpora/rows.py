@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.exchanges import exchange, inside
-from toolfmt.transcripts.failures import read_error
 from toolfmt.transcripts.formats import formats
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import FormatQuestionError, origin

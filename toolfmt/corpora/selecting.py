@@ -22,7 +22,7 @@ from toolfmt.conversation import CallPart, JsonPart, MediaPart, OpaquePart, Resu
 from toolfmt.corpora.statistics import Statistics
 from toolfmt.corpora.tokens import count_tokens, spoken
 from toolfmt.errors import CorpusError
-from toolfmt.transcripts.values import json_text
+from toolfmt.transcripts.parts.values import json_text
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Message, Part

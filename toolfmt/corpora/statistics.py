@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import CallPart, ResultPart, Transcript, parse_failure
 from toolfmt.corpora.tokens import count_tokens
 from toolfmt.errors import ParseError
-from toolfmt.transcripts.flat import flatten
+from toolfmt.transcripts.comparing.flat import flatten
 
 if TYPE_CHECKING:
     from toolfmt.corpora.batches import Batch

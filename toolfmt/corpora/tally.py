@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-from toolfmt.transcripts.loss import CODES, SEVERITIES
+from toolfmt.transcripts.comparing.loss import CODES, SEVERITIES
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.loss import Loss
+    from toolfmt.transcripts.comparing.loss import Loss
 
 EXAMPLES: Final = 3
 """How many places of each loss are kept."""

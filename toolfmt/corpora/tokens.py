@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolfmt.conversation import CallPart, JsonPart, ReasoningPart, RefusalPart, ResultPart, TextPart
 from toolfmt.errors import CorpusError, MissingExtraError
-from toolfmt.transcripts.values import json_text
+from toolfmt.transcripts.parts.values import json_text
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript

@@ -16,10 +16,10 @@ from toolfmt.corpora.streams import packed
 from toolfmt.corpora.tables import TableBatch, table
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
-from toolfmt.transcripts.carrying import DEFAULT, Carry
+from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import convert_row
 from toolfmt.transcripts.exchanges import put_inside
-from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry
 from toolfmt.transcripts.reading import read
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from toolfmt.detection.table import Bare
-    from toolfmt.parsers.json_shapes import JsonNode
+    from toolfmt.parsers.bodies.json_shapes import JsonNode
 
 
 _OUTSIDE = re.compile(r'["\[\]{}]')

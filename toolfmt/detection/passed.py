@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.detection.bare_json import JsonExtent
 from toolfmt.events import ReasoningDelta, TextDelta
-from toolfmt.parsers.surroundings import Surroundings
+from toolfmt.parsers.scanning.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

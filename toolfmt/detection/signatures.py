@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, pieces, split
-from toolfmt.parsers.patterns import SLOT, head, literal, strip_groups
+from toolfmt.parsers.scanning.patterns import SLOT, head, literal, strip_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

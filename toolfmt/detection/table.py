@@ -19,15 +19,15 @@ from toolfmt.detection.records import WRITTEN, DialectMatch, verb
 from toolfmt.detection.signatures import OTHER, OWN, body_start, signatures
 from toolfmt.detection.values import value_marks
 from toolfmt.dialect.syntax import Syntax
-from toolfmt.parsers.json_shapes import compile_shape
-from toolfmt.parsers.leading import reasoning_opener
+from toolfmt.parsers.bodies.json_shapes import compile_shape
+from toolfmt.parsers.compiled.leading import reasoning_opener
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from toolfmt.dialect.frames import Frame
     from toolfmt.lookup.registry import Registry
-    from toolfmt.parsers.json_shapes import JsonNode
+    from toolfmt.parsers.bodies.json_shapes import JsonNode
 
 _NEXT = re.compile(r"\s{0,64}([{\[<])")
 _KEPT: Final = 1024

@@ -25,9 +25,9 @@ from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd, CallFailed, Notice
 from toolfmt.jsontext import is_array
 from toolfmt.lookup.registry import default_registry
-from toolfmt.parsers.mend_json import JsonMender, doubled
+from toolfmt.parsers.compiled.sections import any_of
+from toolfmt.parsers.mending.mend_json import JsonMender, doubled
 from toolfmt.parsers.respelling import example, misspelt, renamed
-from toolfmt.parsers.sections import any_of
 from toolfmt.schema import property_names
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from toolfmt.events import CallFailed, Event
     from toolfmt.execution.records import ToolExecution
     from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answer_info import AnswerInfo
-    from toolfmt.transcripts.losses import Loss
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo
+    from toolfmt.transcripts.comparing.losses import Loss
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.gateway.config import ClientKey, secret
 from toolfmt.gateway.failing import ExchangeError, refusal
-from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.answering.answer_info import Failure
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack

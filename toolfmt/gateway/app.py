@@ -33,9 +33,9 @@ from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.gateway.serving import FaceServer, json_response
 from toolfmt.gateway.socket import SocketServer
-from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.answering.answer_info import Failure
+from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.convert_answer import error_status, write_error
-from toolfmt.transcripts.failures import read_error
 
 if TYPE_CHECKING:
     from toolfmt.gateway.handling import Handler

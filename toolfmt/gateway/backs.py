@@ -18,8 +18,8 @@ from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.config import secret
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_info import Failure
-from toolfmt.transcripts.failures import read_error
+from toolfmt.transcripts.answering.answer_info import Failure
+from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.workshop.chat_templates.prompt import Prompt, render_prompt
 from toolfmt.workshop.doctor.diagnosis import diagnose
 

@@ -24,7 +24,7 @@ from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_ending import AnswerHead
+from toolfmt.transcripts.answering.answer_ending import AnswerHead
 from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
 from toolfmt.transcripts.formats import find
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import AnswerInfo
-    from toolfmt.transcripts.loss import Loss
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo
+    from toolfmt.transcripts.comparing.loss import Loss
 
 
 log: Final = logging.getLogger("toolfmt.gateway")

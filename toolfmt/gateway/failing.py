@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.answering.answer_info import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolfmt.transcripts.answer_info import Trouble
+    from toolfmt.transcripts.answering.answer_info import Trouble
 
 BAD_GATEWAY: Final = 502
 

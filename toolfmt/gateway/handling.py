@@ -19,11 +19,11 @@ from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.failing import ExchangeError, UnreachedError, UpstreamError, refusal
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_info import Failure
+from toolfmt.transcripts.answering.answer_info import Failure
+from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import Conversion, convert_request
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.loss import Loss
 from toolfmt.transcripts.settings.carrying import settings_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from toolfmt.gateway.store import Keeper
     from toolfmt.gateway.tracing import Tracing
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import AnswerInfo
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo
 
 
 NOTICES: Final = "x-toolfmt-notices"

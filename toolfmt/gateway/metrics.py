@@ -19,7 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from toolfmt.transcripts.loss import Loss
+    from toolfmt.transcripts.comparing.loss import Loss
 
 SHARED_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The environment variable with the folder in which workers share their figures; prometheus_client reads it."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from toolfmt.gateway.config import Back
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import AnswerInfo, Failure
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure
 
 _PROVIDERS: Final[Mapping[str, str]] = {
     "openai-chat": "openai",

@@ -68,7 +68,7 @@ class ParseSettings:
         """The options of a dialect's parser."""
         given, opener, syntax = self.reading, "", dialect.syntax
         if self.prompt and syntax is not None:
-            from toolfmt.parsers.leading import reasoning_opener
+            from toolfmt.parsers.compiled.leading import reasoning_opener
 
             opener = reasoning_opener(syntax, self.prompt)
         return ParserOptions(

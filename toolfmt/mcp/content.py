@@ -24,9 +24,9 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import Media, ToolDefinition, ToolResult
 from toolfmt.schema import problems
 from toolfmt.tools import tool
-from toolfmt.transcripts import mcp_content
-from toolfmt.transcripts.mcp_content import read_result
-from toolfmt.transcripts.values import word
+from toolfmt.transcripts.parts import mcp_content
+from toolfmt.transcripts.parts.mcp_content import read_result
+from toolfmt.transcripts.parts.values import word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

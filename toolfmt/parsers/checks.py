@@ -15,7 +15,7 @@ from toolfmt import jsontext
 from toolfmt.errors import close_names, did_you_mean, some
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, TextDelta
 from toolfmt.parsers.driving import PassingParser
-from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import extra_arguments, problems, relax
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from toolfmt.errors import ParseError
 from toolfmt.events import ArgumentsDelta, CallStart
-from toolfmt.parsers.cursor import Malformed
-from toolfmt.parsers.pieces import MOST, no_events
+from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.parsers.scanning.pieces import MOST, no_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
-    from toolfmt.parsers.cursor import Cursor, Reading
-    from toolfmt.parsers.sink import Sink
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+    from toolfmt.parsers.scanning.sink import Sink
 
     Find: TypeAlias = Callable[[list[Event], str], Sequence[Event]]
 

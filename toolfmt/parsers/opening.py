@@ -14,16 +14,16 @@ import regex
 
 from toolfmt.dialect.records import check_syntax
 from toolfmt.errors import DialectRecordError
-from toolfmt.parsers.grammar import CompiledSyntax
-from toolfmt.parsers.regions import TextParser
-from toolfmt.parsers.whole import WholeParser, WholeReader
+from toolfmt.parsers.compiled.grammar import CompiledSyntax
+from toolfmt.parsers.exact.whole import WholeParser, WholeReader
+from toolfmt.parsers.reading.regions import TextParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from toolfmt.dialect.record import Parser, ParserOptions
     from toolfmt.dialect.syntax import Syntax
-    from toolfmt.parsers.steps import StepSyntax
+    from toolfmt.parsers.reading.steps import StepSyntax
 
 _PREPARED = 32
 """How many sets of tools are kept prepared, where the tools' names are part of the grammar."""
@@ -40,7 +40,7 @@ def _compiling(name: str) -> Generator[None]:
 def parser_opener(name: str, syntax: Syntax) -> Callable[[ParserOptions], Parser[str]]:
     """Give the function that opens a parser of the dialect of this name; raises `DialectRecordError`."""
     if syntax.frame is not None:
-        from toolfmt.parsers.channels import ChannelParser, FrameGrammar
+        from toolfmt.parsers.reading.channels import ChannelParser, FrameGrammar
 
         grammar = _compiled(name, syntax, ())
         with _compiling(name):
@@ -54,7 +54,7 @@ def parser_opener(name: str, syntax: Syntax) -> Callable[[ParserOptions], Parser
             return WholeReader(grammar)
 
     if syntax.lines == "steps":
-        from toolfmt.parsers.steps import StepParser
+        from toolfmt.parsers.reading.steps import StepParser
 
         def step_parser(options: ParserOptions) -> Parser[str]:
             return StepParser(cast("StepSyntax", begun(tuple(options.tools)).grammar), options)
@@ -77,14 +77,14 @@ def _compiled(name: str, syntax: Syntax, tools: tuple[str, ...]) -> CompiledSynt
     with _compiling(name):
         if syntax.lines != "steps":
             return CompiledSyntax(syntax, tools)
-        from toolfmt.parsers.steps import StepSyntax
+        from toolfmt.parsers.reading.steps import StepSyntax
 
         return StepSyntax(syntax, tools)
 
 
 def text_disarmer(name: str, syntax: Syntax) -> Callable[[str], str]:
     """Give the function that makes a tool's result harmless for the dialect's own parser."""
-    from toolfmt.parsers.disarm import disarm_names, disarmer
+    from toolfmt.parsers.compiled.disarm import disarm_names, disarmer
 
     unmarked = syntax.bare or syntax.frame is not None or any(form.bare for form in syntax.forms)
 

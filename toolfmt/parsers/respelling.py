@@ -15,7 +15,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.parsers.mend_tags import TagMender
+from toolfmt.parsers.mending.mend_tags import TagMender
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

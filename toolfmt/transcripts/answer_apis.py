@@ -11,11 +11,11 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.transcripts import apis
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape
+from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.answering.assembling import Assembler
 
 
 def _found() -> Iterator[AnswerApi]:

@@ -22,18 +22,18 @@ from toolfmt.events import coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import ANSWERS, APART
-from toolfmt.transcripts.answer_info import UNFINISHED
-from toolfmt.transcripts.assembling import Assembler
+from toolfmt.transcripts.answering.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.formats import known_of
-from toolfmt.transcripts.media import with_base64
+from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.sse import DONE, EventText
 
 if TYPE_CHECKING:
     from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answer_api import StepShape
-    from toolfmt.transcripts.answer_info import AnswerInfo
+    from toolfmt.transcripts.answering.answer_api import StepShape
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo
 
 _PARTS: Final = frozenset({"role", "content", "tool_calls", "function", "arguments", "input", "functionCall"})
 """Keys of a message or a call in an answer."""

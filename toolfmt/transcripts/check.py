@@ -25,15 +25,15 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.errors import ParseError
-from toolfmt.transcripts.carrying import INSTRUCTIONS
-from toolfmt.transcripts.check_calls import call_findings, choice_reason, tool_findings
+from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS
+from toolfmt.transcripts.fitting.check_calls import call_findings, choice_reason, tool_findings
+from toolfmt.transcripts.fitting.shape import reachable
 from toolfmt.transcripts.format import reraise_as_parse_error
-from toolfmt.transcripts.media import with_base64
+from toolfmt.transcripts.parts.media import with_base64
+from toolfmt.transcripts.parts.values import pointer
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
 from toolfmt.transcripts.settings.carrying import refusals
-from toolfmt.transcripts.shape import reachable
-from toolfmt.transcripts.values import pointer
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Part, Transcript

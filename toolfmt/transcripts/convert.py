@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError, check_flag
-from toolfmt.transcripts.carrying import DEFAULT, Carry, adapt_parts, from_note, to_note
 from toolfmt.transcripts.check import says_something
-from toolfmt.transcripts.check_calls import defects, refuse_untrainable
-from toolfmt.transcripts.declaring import choosable
+from toolfmt.transcripts.comparing.loss import SEVERITIES
+from toolfmt.transcripts.comparing.losses import Loss, losses
+from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry, adapt_parts, from_note, to_note
+from toolfmt.transcripts.fitting.check_calls import defects, refuse_untrainable
+from toolfmt.transcripts.fitting.shape import fit
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.loss import SEVERITIES
-from toolfmt.transcripts.losses import Loss, losses
-from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.merge import merged, restored
+from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.reading import opened, read
 from toolfmt.transcripts.recognising import origin as origin_of
 from toolfmt.transcripts.repair import Mending, mend, of_source
 from toolfmt.transcripts.repair import repair as repaired
 from toolfmt.transcripts.settings.carrying import Carried, adjusted, brought_back, carried, stated
-from toolfmt.transcripts.shape import fit
+from toolfmt.transcripts.tables.declaring import choosable
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript

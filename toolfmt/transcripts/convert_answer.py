@@ -17,25 +17,25 @@ from toolfmt.errors import ParseError
 from toolfmt.events import CallFailed, CallStart
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_apis import ANSWERS
-from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answer_info import ended_by, stopped, unusable
-from toolfmt.transcripts.answer_message import answer_message, cite
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
+from toolfmt.transcripts.answering.answer_info import ended_by, stopped, unusable
+from toolfmt.transcripts.answering.answer_message import answer_message, cite
+from toolfmt.transcripts.answering.failures import WRITERS, read_error, usual_status
 from toolfmt.transcripts.answers import AnswerReader
-from toolfmt.transcripts.carrying import Carry
+from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.convert import Conversion, conversion_from, refuse
-from toolfmt.transcripts.failures import WRITERS, read_error, usual_status
+from toolfmt.transcripts.fitting.carrying import Carry
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_of
-from toolfmt.transcripts.losses import Loss, losses
-from toolfmt.transcripts.media import with_base64
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.shape import shape
+from toolfmt.transcripts.parts.media import with_base64
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_api import AnswerApi
-    from toolfmt.transcripts.answer_info import AnswerInfo, Failure, Stop
+    from toolfmt.transcripts.answering.answer_api import AnswerApi
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Stop
     from toolfmt.transcripts.format import TranscriptFormat
 
 

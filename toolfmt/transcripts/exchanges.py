@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.parts.values import json_at, json_text
 from toolfmt.transcripts.reading import read, said_by
 from toolfmt.transcripts.recognising import origin
-from toolfmt.transcripts.values import json_at, json_text
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonValue

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.declaring import fitted
-from toolfmt.transcripts.flat import Place, flatten
-from toolfmt.transcripts.linking import Names
-from toolfmt.transcripts.losses import pairs
-from toolfmt.transcripts.shape import shape
+from toolfmt.transcripts.comparing.flat import Place, flatten
+from toolfmt.transcripts.comparing.linking import Names
+from toolfmt.transcripts.comparing.losses import pairs
+from toolfmt.transcripts.fitting.shape import shape
+from toolfmt.transcripts.tables.declaring import fitted
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -19,8 +19,8 @@ from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
+from toolfmt.transcripts.parts.values import json_at
 from toolfmt.transcripts.reading import described, lacks, leaves, opened, says_anything, sound, understood
-from toolfmt.transcripts.values import json_at
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript

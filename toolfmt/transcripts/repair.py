@@ -30,20 +30,20 @@ from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, Message, Part, ResultPart, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.carrying import INSTRUCTIONS, as_text
 from toolfmt.transcripts.check import findings, says_something
-from toolfmt.transcripts.check_calls import turns_of
-from toolfmt.transcripts.flat import Place, flatten
+from toolfmt.transcripts.comparing.flat import Place, flatten
+from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS, as_text
+from toolfmt.transcripts.fitting.check_calls import turns_of
+from toolfmt.transcripts.fitting.shape import last_of_answer, shape
 from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
-from toolfmt.transcripts.loss import Loss
-from toolfmt.transcripts.losses import losses
-from toolfmt.transcripts.media import with_base64
 from toolfmt.transcripts.merge import patched, restored
-from toolfmt.transcripts.pieces import changed
+from toolfmt.transcripts.parts.media import with_base64
+from toolfmt.transcripts.parts.pieces import changed
+from toolfmt.transcripts.parts.values import argument_object, pointer
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
-from toolfmt.transcripts.shape import last_of_answer, shape
-from toolfmt.transcripts.values import argument_object, pointer
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonValue

@@ -13,8 +13,8 @@ from toolfmt.errors import UnknownFormatError
 from toolfmt.schema.comparing import differences
 from toolfmt.schema.lowering import lower
 from toolfmt.schema.rules import NAMED
+from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.loss import Loss
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject

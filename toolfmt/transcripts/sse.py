@@ -20,7 +20,7 @@ from toolfmt.transcripts.answer_apis import APIS
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answer_api import AnswerApi
+    from toolfmt.transcripts.answering.answer_api import AnswerApi
 
 DONE: Final = "[DONE]"
 MAX_EVENT: Final = 64 * 2**20

@@ -20,7 +20,7 @@ from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_apis import ANSWERS
-from toolfmt.transcripts.answer_info import AnswerInfo
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.convert import convert
 

@@ -21,9 +21,9 @@ from toolfmt.events import CallEnd, CallFailed, CallStart, Notice, TextDelta, co
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
 from toolfmt.model import ToolInvocation
 from toolfmt.parsers.driving import has_ended
-from toolfmt.parsers.leaks import drop_leaks
+from toolfmt.parsers.reading.leaks import drop_leaks
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.execution.contracts import ModelClient
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.losses import Loss
+    from toolfmt.transcripts.comparing.losses import Loss
 
 T = TypeVar("T")
 

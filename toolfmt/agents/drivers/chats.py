@@ -18,10 +18,10 @@ from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.manifests import manifest, placed
 from toolfmt.model import Media
-from toolfmt.transcripts.answer_message import answer_message
-from toolfmt.transcripts.loss import Loss
-from toolfmt.transcripts.losses import losses
-from toolfmt.transcripts.shape import shape
+from toolfmt.transcripts.answering.answer_message import answer_message
+from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.text.chat import TextChat, text_rules
 
 if TYPE_CHECKING:

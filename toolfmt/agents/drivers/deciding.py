@@ -39,7 +39,7 @@ from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.parsing import open_parser
 from toolfmt.schema import item_schema, problems, property_schema
 from toolfmt.schema.places import reach
-from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.answering.answer_message import answer_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,10 +23,10 @@ from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
-from toolfmt.transcripts.answer_message import answer_message
+from toolfmt.transcripts.answering.answer_message import answer_message
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.losses import losses
-from toolfmt.transcripts.shape import shape
 
 if TYPE_CHECKING:
     from toolfmt.agents.runtime import Runtime

@@ -39,9 +39,9 @@ from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 from toolfmt.rendering import records
 from toolfmt.tools import ToolRegistry
-from toolfmt.transcripts.answer_info import Usage
-from toolfmt.transcripts.answer_message import answer_message
-from toolfmt.transcripts.assembling import Assembler
+from toolfmt.transcripts.answering.answer_info import Usage
+from toolfmt.transcripts.answering.answer_message import answer_message
+from toolfmt.transcripts.answering.assembling import Assembler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

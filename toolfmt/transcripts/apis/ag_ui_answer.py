@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.transcripts.answer_api import AnswerApi
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
+from toolfmt.transcripts.answering.answer_api import AnswerApi
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answer_ending import AnswerHead
+    from toolfmt.transcripts.answering.answer_ending import AnswerHead
 
 
 def _event(kind: str, block: StreamBlock, **fields: str) -> JsonObject:

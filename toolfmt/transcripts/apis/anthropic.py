@@ -36,15 +36,15 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANTHROPIC as SCHEMA
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
-from toolfmt.transcripts.blocks import PartRow, PartTable, content
-from toolfmt.transcripts.choosing import typed
-from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.fields import ABOUT, PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.hosted import ANTHROPIC, hosted, read_hosted
-from toolfmt.transcripts.media import data_of
-from toolfmt.transcripts.request import RequestTable, SystemPlace, ToolsPlace
-from toolfmt.transcripts.values import lines, tagged, text_at, word
+from toolfmt.transcripts.parts.hosted import ANTHROPIC, hosted, read_hosted
+from toolfmt.transcripts.parts.media import data_of
+from toolfmt.transcripts.parts.values import lines, tagged, text_at, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
+from toolfmt.transcripts.tables.choosing import typed
+from toolfmt.transcripts.tables.declaring import Declaring
+from toolfmt.transcripts.tables.fields import ABOUT, PartField, arguments, citations, flag, ident, option, proof, text
+from toolfmt.transcripts.tables.request import RequestTable, SystemPlace, ToolsPlace
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

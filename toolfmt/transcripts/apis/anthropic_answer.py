@@ -12,20 +12,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only
-from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
-from toolfmt.transcripts.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
+from toolfmt.transcripts.answering.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
-from toolfmt.transcripts.failures import WRITERS
-from toolfmt.transcripts.linking import legal
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
-from toolfmt.transcripts.values import inner, word
+from toolfmt.transcripts.comparing.linking import legal
+from toolfmt.transcripts.parts.values import inner, word
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Proof
-    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.answering.answer_info import Proof
+    from toolfmt.transcripts.answering.assembling import Assembler
 
 _COUNT: Final = TokenCounting(
     {

@@ -38,15 +38,15 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
-from toolfmt.transcripts.blocks import PartRow, PartTable, content
-from toolfmt.transcripts.citations import cited, converse
-from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.fields import ABOUT, PartField, arguments, flag, ident, option, text, where
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.hosted import read_hosted
-from toolfmt.transcripts.media import MediaKind, kind_of
-from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
-from toolfmt.transcripts.values import expected, lines, own, rest, tagged, word
+from toolfmt.transcripts.parts.citations import cited, converse
+from toolfmt.transcripts.parts.hosted import read_hosted
+from toolfmt.transcripts.parts.media import MediaKind, kind_of
+from toolfmt.transcripts.parts.values import expected, lines, own, rest, tagged, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
+from toolfmt.transcripts.tables.declaring import Declaring
+from toolfmt.transcripts.tables.fields import ABOUT, PartField, arguments, flag, ident, option, text, where
+from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

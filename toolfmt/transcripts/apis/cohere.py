@@ -31,19 +31,19 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only, open_message
-from toolfmt.transcripts.answer_ending import AnswerEnding, TokenCounting, endings
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
-from toolfmt.transcripts.citations import grounded, grounds
+from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only, open_message
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.families.chat import ChatShape
+from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
-from toolfmt.transcripts.values import inner, word
+from toolfmt.transcripts.parts.citations import grounded, grounds
+from toolfmt.transcripts.parts.values import inner, word
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.answering.assembling import Assembler
 
 NAME: Final = "cohere"
 SHAPE: Final = ChatShape(

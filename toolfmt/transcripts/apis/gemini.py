@@ -22,13 +22,13 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import GEMINI_OPENAPI
-from toolfmt.transcripts import choosing
-from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.families.gemini_parts import BLOCKS, OWNER, PROVIDER, camel, json_schema, spelled
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.gemini_parts import BLOCKS, OWNER, PROVIDER, camel, json_schema, spelled
-from toolfmt.transcripts.hosted import COMMON, declared, read_hosted
-from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
-from toolfmt.transcripts.values import own, rest, word
+from toolfmt.transcripts.parts.hosted import COMMON, declared, read_hosted
+from toolfmt.transcripts.parts.values import own, rest, word
+from toolfmt.transcripts.tables import choosing
+from toolfmt.transcripts.tables.declaring import Declaring
+from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only
-from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
-from toolfmt.transcripts.failures import WRITERS
-from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER, camel
-from toolfmt.transcripts.partial_arguments import PartialArguments
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
-from toolfmt.transcripts.values import inner, put_own
+from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
+from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.partial_arguments import PartialArguments
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
+from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER, camel
+from toolfmt.transcripts.parts.values import inner, put_own
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answer_info import Stop
-    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.answering.answer_info import Stop
+    from toolfmt.transcripts.answering.assembling import Assembler
 
 _COUNT: Final = TokenCounting(
     {

@@ -33,21 +33,21 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.blocks import PartRow, PartTable, returned
-from toolfmt.transcripts.choosing import spelled
-from toolfmt.transcripts.citations import flat
-from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.fields import PartField, arguments, citations, flag, ident, option, proof, text
+from toolfmt.transcripts.families.gemini_parts import FILES, PROVIDER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.gemini_parts import FILES, PROVIDER
-from toolfmt.transcripts.hosted import INTERACTIONS, hosted
-from toolfmt.transcripts.media import MediaKind, media_type_of
-from toolfmt.transcripts.request import ChoicePlace, RequestTable, SystemPlace
-from toolfmt.transcripts.values import expected, own, rest, word
+from toolfmt.transcripts.parts.citations import flat
+from toolfmt.transcripts.parts.hosted import INTERACTIONS, hosted
+from toolfmt.transcripts.parts.media import MediaKind, media_type_of
+from toolfmt.transcripts.parts.values import expected, own, rest, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable, returned
+from toolfmt.transcripts.tables.choosing import spelled
+from toolfmt.transcripts.tables.declaring import Declaring
+from toolfmt.transcripts.tables.fields import PartField, arguments, citations, flag, ident, option, proof, text
+from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, SystemPlace
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.choosing import Mode
+    from toolfmt.transcripts.tables.choosing import Mode
 
 OWNER: Final = "gemini-interactions"
 _KINDS: Final[tuple[MediaKind, ...]] = ("image", "audio", "video", "document")

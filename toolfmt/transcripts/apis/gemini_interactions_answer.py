@@ -11,22 +11,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape
-from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
+from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
+from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
 from toolfmt.transcripts.apis.gemini_interactions import cites
-from toolfmt.transcripts.citations import flat
-from toolfmt.transcripts.failures import WRITERS
-from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
-from toolfmt.transcripts.values import inner
+from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
+from toolfmt.transcripts.parts.citations import flat
+from toolfmt.transcripts.parts.values import inner
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.answering.assembling import Assembler
 
 _COUNT: Final = TokenCounting(
     {

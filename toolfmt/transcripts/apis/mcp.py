@@ -20,11 +20,11 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import MCP
-from toolfmt.transcripts.declaring import Declaring
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
-from toolfmt.transcripts.mcp_content import CALL, NAME, read_call, read_result, write_call, write_result
-from toolfmt.transcripts.pieces import SharedSource, kept_or_new
-from toolfmt.transcripts.values import own, rest, word
+from toolfmt.transcripts.parts.mcp_content import CALL, NAME, read_call, read_result, write_call, write_result
+from toolfmt.transcripts.parts.pieces import SharedSource, kept_or_new
+from toolfmt.transcripts.parts.values import own, rest, word
+from toolfmt.transcripts.tables.declaring import Declaring
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -28,15 +28,15 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import MISTRAL
-from toolfmt.transcripts.answer_api import AnswerApi
-from toolfmt.transcripts.answer_ending import AnswerEnding, TokenCounting, endings
+from toolfmt.transcripts.answering.answer_api import AnswerApi
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
+from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.apis.openai_chat import CHOICE, KNOWN, SHAPES, call_delta, completion, delta, open_choices
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
-from toolfmt.transcripts.failures import WRITERS
+from toolfmt.transcripts.comparing.linking import hashed_id
+from toolfmt.transcripts.families.chat import ChatShape
+from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.linking import hashed_id
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

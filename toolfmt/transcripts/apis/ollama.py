@@ -22,19 +22,19 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only, open_message
-from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
-from toolfmt.transcripts.failures import WRITERS
+from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only, open_message
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
+from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
+from toolfmt.transcripts.families.chat import ChatShape
+from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock
-from toolfmt.transcripts.values import inner
+from toolfmt.transcripts.parts.values import inner
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.answering.assembling import Assembler
 
 NAME: Final = "ollama"
 SHAPE: Final = ChatShape(

@@ -31,22 +31,22 @@ from toolfmt.conversation import ReasoningPart
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
-from toolfmt.transcripts.answer_api import AnswerApi, StepShape, only
-from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
-from toolfmt.transcripts.answer_info import UNFINISHED
-from toolfmt.transcripts.chat import MODELS, ChatShape
-from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
+from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
+from toolfmt.transcripts.answering.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.chat_thoughts import PLAIN, SIGNED, read_thoughts
-from toolfmt.transcripts.citations import nested
-from toolfmt.transcripts.failures import WRITERS
+from toolfmt.transcripts.families.chat import MODELS, ChatShape
+from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
-from toolfmt.transcripts.values import inner
+from toolfmt.transcripts.parts.citations import nested
+from toolfmt.transcripts.parts.values import inner
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.assembling import Assembler
+    from toolfmt.transcripts.answering.assembling import Assembler
 
 NAME: Final = "openai-chat"
 SHAPE: Final = ChatShape(

@@ -22,12 +22,12 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
-from toolfmt.transcripts.chat import MODELS
-from toolfmt.transcripts.choosing import openai
-from toolfmt.transcripts.declaring import Declaring
+from toolfmt.transcripts.families.chat import MODELS
+from toolfmt.transcripts.families.responses_items import OWNER, PROVIDER, link_items, read_item, write_items
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.responses_items import OWNER, PROVIDER, link_items, read_item, write_items
-from toolfmt.transcripts.values import expected, own, pointer, rest
+from toolfmt.transcripts.parts.values import expected, own, pointer, rest
+from toolfmt.transcripts.tables.choosing import openai
+from toolfmt.transcripts.tables.declaring import Declaring
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

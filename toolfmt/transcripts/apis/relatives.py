@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.transcripts.apis import openai_chat
-from toolfmt.transcripts.chat_request import read_request, write_request
+from toolfmt.transcripts.families.chat_request import read_request, write_request
 from toolfmt.transcripts.settings.relatives import RELATIVES
 
 if TYPE_CHECKING:

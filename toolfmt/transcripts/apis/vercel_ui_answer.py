@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.transcripts.answer_api import AnswerApi
-from toolfmt.transcripts.answer_ending import endings
-from toolfmt.transcripts.citations import sourced
-from toolfmt.transcripts.stream_blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.answering.answer_api import AnswerApi
+from toolfmt.transcripts.answering.answer_ending import endings
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
+from toolfmt.transcripts.parts.citations import sourced
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject

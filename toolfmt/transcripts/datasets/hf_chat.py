@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import OpaquePart
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import messages_in, parts_in, read_request, write_request
+from toolfmt.transcripts.families.chat import ChatShape
+from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.media import from_url
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.values import texts_at
+from toolfmt.transcripts.parts.media import from_url
+from toolfmt.transcripts.parts.values import texts_at
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.schema.rules import OPENAI, OPENAI_TUNED_STRICT
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import messages_in, read_request, write_request
+from toolfmt.transcripts.families.chat import ChatShape
+from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.hosted import read_hosted
-from toolfmt.transcripts.values import argument_object, give, json_at, pointer, rest
+from toolfmt.transcripts.parts.hosted import read_hosted
+from toolfmt.transcripts.parts.values import argument_object, give, json_at, pointer, rest
+from toolfmt.transcripts.tables.declaring import Declaring
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Part

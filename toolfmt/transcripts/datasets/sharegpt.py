@@ -50,8 +50,8 @@ from toolfmt.transcripts.datasets.rows import (
     texts,
 )
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.media import MediaKind, from_url, to_url
-from toolfmt.transcripts.values import content_text, expected, json_text, own, rest, texts_at
+from toolfmt.transcripts.parts.media import MediaKind, from_url, to_url
+from toolfmt.transcripts.parts.values import content_text, expected, json_text, own, rest, texts_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -26,13 +26,13 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import default_registry
 from toolfmt.transcripts.datasets.rows import TURNS, read_turn, row, system_message, texts
 from toolfmt.transcripts.format import Rules
+from toolfmt.transcripts.parts.values import json_text, own, rest
 from toolfmt.transcripts.text.texts import Texts, offered
-from toolfmt.transcripts.values import json_text, own, rest
 
 if TYPE_CHECKING:
     from toolfmt.dialect.record import Dialect
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.declaring import Declaring
+    from toolfmt.transcripts.tables.declaring import Declaring
 
 _LIST: Final = re.compile(r"\[\s{0,99}\{")
 _TRIED: Final = 8

@@ -21,10 +21,10 @@ from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.chat_request import read_request, write_request
 from toolfmt.transcripts.datasets import hf_chat
+from toolfmt.transcripts.families.chat_request import read_request, write_request
 from toolfmt.transcripts.format import TranscriptFormat
-from toolfmt.transcripts.values import rest
+from toolfmt.transcripts.parts.values import rest
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

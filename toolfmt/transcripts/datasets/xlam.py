@@ -22,7 +22,7 @@ from toolfmt.schema.rules import ARGUMENTS
 from toolfmt.schema.spelling import normalise
 from toolfmt.transcripts.datasets.rows import call_objects, functions, json_list, read_calls, texts
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.values import json_text, own, rest
+from toolfmt.transcripts.parts.values import json_text, own, rest
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -38,13 +38,13 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.apis.gemini import BLOCKS as GEMINI
-from toolfmt.transcripts.blocks import PartRow, PartTable
-from toolfmt.transcripts.fields import PartField, option, text, where
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
-from toolfmt.transcripts.media import kind_of, known_type
-from toolfmt.transcripts.pieces import sourced
-from toolfmt.transcripts.request import RequestTable, objects_in
-from toolfmt.transcripts.values import expected, json_text, own, rest, word
+from toolfmt.transcripts.parts.media import kind_of, known_type
+from toolfmt.transcripts.parts.pieces import sourced
+from toolfmt.transcripts.parts.values import expected, json_text, own, rest, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable
+from toolfmt.transcripts.tables.fields import PartField, option, text, where
+from toolfmt.transcripts.tables.request import RequestTable, objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

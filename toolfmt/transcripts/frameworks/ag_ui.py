@@ -30,15 +30,15 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.blocks import PartRow, PartTable
 from toolfmt.transcripts.datasets.rows import functions
-from toolfmt.transcripts.fields import arguments, constant, ident, text
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
-from toolfmt.transcripts.media import kind_of
-from toolfmt.transcripts.message_fields import listed
-from toolfmt.transcripts.pieces import changed
-from toolfmt.transcripts.request import RequestTable, objects_in
-from toolfmt.transcripts.values import content_text, own, rest, text_at, text_or_list, word
+from toolfmt.transcripts.parts.media import kind_of
+from toolfmt.transcripts.parts.pieces import changed
+from toolfmt.transcripts.parts.values import content_text, own, rest, text_at, text_or_list, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable
+from toolfmt.transcripts.tables.fields import arguments, constant, ident, text
+from toolfmt.transcripts.tables.message_fields import listed
+from toolfmt.transcripts.tables.request import RequestTable, objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

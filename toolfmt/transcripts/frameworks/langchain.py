@@ -29,11 +29,11 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.chat_messages import messages_of
+from toolfmt.transcripts.families.chat_messages import messages_of
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.langchain_blocks import BLOCKS, OWNER, SHAPE, SIGNER, SIGNERS, read_blocks
-from toolfmt.transcripts.request import objects_in
-from toolfmt.transcripts.values import argument_object, give, located, own, pointer, rest, text_at
+from toolfmt.transcripts.parts.values import argument_object, give, located, own, pointer, rest, text_at
+from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

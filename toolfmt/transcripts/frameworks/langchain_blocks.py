@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import CallPart, MediaPart, OpaquePart, Part, ReasoningPart, RefusalPart, TextPart
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.apis.anthropic import BLOCKS as SIGNED
-from toolfmt.transcripts.blocks import PartRow, PartTable
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_parts import content_of
-from toolfmt.transcripts.citations import standard
-from toolfmt.transcripts.fields import citations, text
-from toolfmt.transcripts.hosted import LANGCHAIN, hosted
-from toolfmt.transcripts.media import MediaKind, data_of, kind_of, media_type_in
-from toolfmt.transcripts.values import give, own, rest, word
+from toolfmt.transcripts.families.chat import ChatShape
+from toolfmt.transcripts.families.chat_parts import content_of
+from toolfmt.transcripts.parts.citations import standard
+from toolfmt.transcripts.parts.hosted import LANGCHAIN, hosted
+from toolfmt.transcripts.parts.media import MediaKind, data_of, kind_of, media_type_in
+from toolfmt.transcripts.parts.values import give, own, rest, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable
+from toolfmt.transcripts.tables.fields import citations, text
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -39,13 +39,23 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.blocks import PartRow, PartTable
-from toolfmt.transcripts.citations import anchored
-from toolfmt.transcripts.fields import PartField, citations, ident, text
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
-from toolfmt.transcripts.media import kind_of, known_type
-from toolfmt.transcripts.request import RequestTable, objects_in
-from toolfmt.transcripts.values import argument_value, content_text, give, misread, own, plain_text, rest, tagged, word
+from toolfmt.transcripts.parts.citations import anchored
+from toolfmt.transcripts.parts.media import kind_of, known_type
+from toolfmt.transcripts.parts.values import (
+    argument_value,
+    content_text,
+    give,
+    misread,
+    own,
+    plain_text,
+    rest,
+    tagged,
+    word,
+)
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable
+from toolfmt.transcripts.tables.fields import PartField, citations, ident, text
+from toolfmt.transcripts.tables.request import RequestTable, objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -33,14 +33,14 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.blocks import PartRow, PartTable
-from toolfmt.transcripts.chat_request import messages_in
-from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.fields import arguments, text
+from toolfmt.transcripts.families.chat_request import messages_in
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
-from toolfmt.transcripts.media import MediaKind, from_url, to_url
-from toolfmt.transcripts.request import RequestTable
-from toolfmt.transcripts.values import argument_object, misread, own, rest, text_or_list, word
+from toolfmt.transcripts.parts.media import MediaKind, from_url, to_url
+from toolfmt.transcripts.parts.values import argument_object, misread, own, rest, text_or_list, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable
+from toolfmt.transcripts.tables.declaring import Declaring
+from toolfmt.transcripts.tables.fields import arguments, text
+from toolfmt.transcripts.tables.request import RequestTable
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -35,15 +35,15 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.blocks import PartRow, PartTable
-from toolfmt.transcripts.choosing import typed
-from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.fields import PartField, arguments, text
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.frameworks.vercel_parts import further, read_file, taken
-from toolfmt.transcripts.media import known_type
-from toolfmt.transcripts.request import ROLES, RequestTable, objects_in
-from toolfmt.transcripts.values import plain_text
+from toolfmt.transcripts.parts.media import known_type
+from toolfmt.transcripts.parts.values import plain_text
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable
+from toolfmt.transcripts.tables.choosing import typed
+from toolfmt.transcripts.tables.declaring import Declaring
+from toolfmt.transcripts.tables.fields import PartField, arguments, text
+from toolfmt.transcripts.tables.request import ROLES, RequestTable, objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

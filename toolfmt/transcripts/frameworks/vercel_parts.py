@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.conversation import CallPart, MediaPart, ReasoningPart
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.blocks import MARK
-from toolfmt.transcripts.media import data_of, from_url, kind_of
-from toolfmt.transcripts.values import own, rest
+from toolfmt.transcripts.parts.media import data_of, from_url, kind_of
+from toolfmt.transcripts.parts.values import own, rest
+from toolfmt.transcripts.tables.blocks import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from collections.abc import Set as AbstractSet
 
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.blocks import Further
+    from toolfmt.transcripts.tables.blocks import Further
 
 _OPTIONS: Final = "vercel.providerOptions"
 _PROOFS: Final = (

@@ -35,15 +35,15 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.blocks import PartRow, PartTable
-from toolfmt.transcripts.citations import cited, sourced
-from toolfmt.transcripts.fields import PartField, option, text
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.vercel_parts import taken
-from toolfmt.transcripts.media import from_url, kind_of, known_type
-from toolfmt.transcripts.pieces import runs
-from toolfmt.transcripts.request import RequestTable, objects_in
-from toolfmt.transcripts.values import argument_value, content_text, own, rest, word
+from toolfmt.transcripts.parts.citations import cited, sourced
+from toolfmt.transcripts.parts.media import from_url, kind_of, known_type
+from toolfmt.transcripts.parts.pieces import runs
+from toolfmt.transcripts.parts.values import argument_value, content_text, own, rest, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable
+from toolfmt.transcripts.tables.fields import PartField, option, text
+from toolfmt.transcripts.tables.request import RequestTable, objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

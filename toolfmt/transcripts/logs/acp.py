@@ -41,9 +41,9 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.logs.session_lines import first_lines, kept, read_lines
-from toolfmt.transcripts.mcp_content import read_block, write_block
-from toolfmt.transcripts.pieces import SharedSource, forget_ids, kept_or_new
-from toolfmt.transcripts.values import argument_value, give, own, rest, tagged, word
+from toolfmt.transcripts.parts.mcp_content import read_block, write_block
+from toolfmt.transcripts.parts.pieces import SharedSource, forget_ids, kept_or_new
+from toolfmt.transcripts.parts.values import argument_value, give, own, rest, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -33,15 +33,15 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.blocks import PartRow, PartTable, content
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_request import functions_of
-from toolfmt.transcripts.fields import PartField, arguments, ident, text
+from toolfmt.transcripts.families.chat import ChatShape
+from toolfmt.transcripts.families.chat_request import functions_of
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
-from toolfmt.transcripts.media import from_url, media_type_in, media_type_of, to_url
-from toolfmt.transcripts.message_fields import listed, thought
-from toolfmt.transcripts.request import RequestTable
-from toolfmt.transcripts.values import own, rest, word
+from toolfmt.transcripts.parts.media import from_url, media_type_in, media_type_of, to_url
+from toolfmt.transcripts.parts.values import own, rest, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
+from toolfmt.transcripts.tables.fields import PartField, arguments, ident, text
+from toolfmt.transcripts.tables.message_fields import listed, thought
+from toolfmt.transcripts.tables.request import RequestTable
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.conversation import Message, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
+from toolfmt.transcripts.families.responses_items import link_items, read_item
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.logs.session_lines import first_lines, kept, read_lines, unwritable
-from toolfmt.transcripts.responses_items import link_items, read_item
-from toolfmt.transcripts.values import tagged, word
+from toolfmt.transcripts.parts.values import tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -28,15 +28,15 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array
-from toolfmt.transcripts.blocks import PartRow, PartTable, content
-from toolfmt.transcripts.citations import addressed
-from toolfmt.transcripts.fields import PartField, citations, constant, ident, option, text, where
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
-from toolfmt.transcripts.hosted import INSPECT, hosted
-from toolfmt.transcripts.media import MediaKind, from_url, known_type, to_url
-from toolfmt.transcripts.message_fields import NOTHING, MessageField, listed
-from toolfmt.transcripts.request import ROLES, RequestTable, objects_in
-from toolfmt.transcripts.values import INVALID, argument_object, content_text, own, rest, word
+from toolfmt.transcripts.parts.citations import addressed
+from toolfmt.transcripts.parts.hosted import INSPECT, hosted
+from toolfmt.transcripts.parts.media import MediaKind, from_url, known_type, to_url
+from toolfmt.transcripts.parts.values import INVALID, argument_object, content_text, own, rest, word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
+from toolfmt.transcripts.tables.fields import PartField, citations, constant, ident, option, text, where
+from toolfmt.transcripts.tables.message_fields import NOTHING, MessageField, listed
+from toolfmt.transcripts.tables.request import ROLES, RequestTable, objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

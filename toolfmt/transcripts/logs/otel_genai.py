@@ -25,14 +25,14 @@ from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, Re
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.blocks import PartRow, PartTable, returned
-from toolfmt.transcripts.declaring import Declaring
-from toolfmt.transcripts.fields import PartField, arguments, ident, text, where
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
-from toolfmt.transcripts.hosted import OTEL, hosted
-from toolfmt.transcripts.media import kind_of
-from toolfmt.transcripts.request import ROLES, RequestTable, SystemPlace
-from toolfmt.transcripts.values import word
+from toolfmt.transcripts.parts.hosted import OTEL, hosted
+from toolfmt.transcripts.parts.media import kind_of
+from toolfmt.transcripts.parts.values import word
+from toolfmt.transcripts.tables.blocks import PartRow, PartTable, returned
+from toolfmt.transcripts.tables.declaring import Declaring
+from toolfmt.transcripts.tables.fields import PartField, arguments, ident, text, where
+from toolfmt.transcripts.tables.request import ROLES, RequestTable, SystemPlace
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

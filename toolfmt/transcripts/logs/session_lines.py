@@ -14,7 +14,7 @@ from toolfmt import jsontext
 from toolfmt.conversation import CallPart, OpaquePart, ReasoningPart, RefusalPart, ResultPart, TextPart
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.values import json_at, word
+from toolfmt.transcripts.parts.values import json_at, word
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Message, Part, Transcript

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, ResultPart
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.loss import Loss
-from toolfmt.transcripts.pieces import changed
+from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.parts.pieces import changed
+from toolfmt.transcripts.parts.values import at, own, pointer, put
 from toolfmt.transcripts.settings.engine import ReadSettings, left_out, lost, missing, read, refused, write
 from toolfmt.transcripts.settings.relatives import RELATIVES
 from toolfmt.transcripts.settings.tables import TABLES
-from toolfmt.transcripts.values import at, own, pointer, put
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

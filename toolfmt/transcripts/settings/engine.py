@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt import jsontext
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.comparing import differences
-from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.parts.values import at, put
 from toolfmt.transcripts.settings import reasoning
-from toolfmt.transcripts.values import at, put
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -20,9 +20,9 @@ from toolfmt.errors import ParseError, UnsupportedSchemaError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.lowering import lower
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY, BEDROCK_STRICT, OPENAI_STRICT, SchemaRules
-from toolfmt.transcripts.gemini_parts import json_schema
+from toolfmt.transcripts.families.gemini_parts import json_schema
+from toolfmt.transcripts.parts.values import at, put
 from toolfmt.transcripts.settings.record import Group, Values
-from toolfmt.transcripts.values import at, put
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.jsontext import is_object
+from toolfmt.transcripts.parts.values import at, put
 from toolfmt.transcripts.settings.record import Group, Setting, Table, Values
-from toolfmt.transcripts.values import at, put
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.gemini_parts import PROVIDER, camel
+from toolfmt.transcripts.families.gemini_parts import PROVIDER, camel
 from toolfmt.transcripts.settings import output_format, reasoning
 from toolfmt.transcripts.settings.record import RefusedSettings, Setting, Table, Unsigned
 

@@ -25,14 +25,14 @@ from toolfmt.events import (
     TextDelta,
     coalesce,
 )
-from toolfmt.transcripts.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answer_info import UNFINISHED, Failure, ended_by, stopped, unusable
-from toolfmt.transcripts.stream_blocks import StreamBlock
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
+from toolfmt.transcripts.answering.answer_info import UNFINISHED, Failure, ended_by, stopped, unusable
+from toolfmt.transcripts.answering.stream_blocks import StreamBlock
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answer_info import AnswerInfo, Proof, Stop
-    from toolfmt.transcripts.stream_blocks import Blocks, StreamBlockKind
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Proof, Stop
+    from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlockKind
 
 _CLOSING: Final = "} \t\r\n"
 """How the text of a JSON object ends: with these, and a brace among them."""

@@ -16,12 +16,12 @@ from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, Message, ReasoningPart, RefusalPart, TextPart
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import APIS
-from toolfmt.transcripts.answer_ending import AnswerHead
-from toolfmt.transcripts.answer_info import AnswerInfo
+from toolfmt.transcripts.answering.answer_ending import AnswerHead
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
+from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answers import AnswerEvents, AsyncAnswerEvents, answered
-from toolfmt.transcripts.assembling import Assembler
+from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.formats import known_of
-from toolfmt.transcripts.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.streams.emitter import Emitter
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import ParseError
 from toolfmt.lookup.registry import default_registry
-from toolfmt.transcripts.chat import ChatShape
-from toolfmt.transcripts.chat_messages import messages_of
-from toolfmt.transcripts.chat_request import functions_of
+from toolfmt.transcripts.families.chat import ChatShape
+from toolfmt.transcripts.families.chat_messages import messages_of
+from toolfmt.transcripts.families.chat_request import functions_of
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.text.results import result_slots
 from toolfmt.transcripts.text.texts import Texts, offered

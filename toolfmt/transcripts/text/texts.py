@@ -13,10 +13,10 @@ from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, Message, Part, ResultPart, TextPart, ToolDeclaration
 from toolfmt.jsontext import is_object
 from toolfmt.model import ToolDefinition, ToolResult
-from toolfmt.transcripts.flat import flatten
+from toolfmt.transcripts.comparing.flat import flatten
+from toolfmt.transcripts.parts.values import content_text, sound
 from toolfmt.transcripts.text.results import ResultReader
 from toolfmt.transcripts.text.turns import Turns
-from toolfmt.transcripts.values import content_text, sound
 
 if TYPE_CHECKING:
     from toolfmt.dialect.record import Dialect

@@ -24,9 +24,9 @@ from toolfmt.errors import RenderError
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta
 from toolfmt.formatters.untrusted import neutral
 from toolfmt.model import ToolInvocation
-from toolfmt.parsers.disarm import disarmer
-from toolfmt.parsers.grammar import CompiledSyntax
-from toolfmt.transcripts.values import argument_object
+from toolfmt.parsers.compiled.disarm import disarmer
+from toolfmt.parsers.compiled.grammar import CompiledSyntax
+from toolfmt.transcripts.parts.values import argument_object
 
 if TYPE_CHECKING:
     from toolfmt.dialect.record import Dialect

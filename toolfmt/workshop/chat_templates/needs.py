@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, TemplateError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.chat_request import read_request, write_request
+from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.datasets import hf_chat
-from toolfmt.transcripts.loss import Loss
+from toolfmt.transcripts.families.chat_request import read_request, write_request
 from toolfmt.workshop.chat_templates.sandbox import SMALL, STILL, render
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from toolfmt.conversation import Transcript
 from toolfmt.errors import ConversionError, ParseError, TemplateError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.tools import tool as definition
+from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.losses import losses
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import recognised
-from toolfmt.transcripts.shape import shape
 from toolfmt.workshop.chat_templates.folder import TokenizerFolder, foreign, read_folder
 from toolfmt.workshop.chat_templates.needs import FORMAT, fitted, needs
 from toolfmt.workshop.chat_templates.sandbox import render
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.comparing.losses import Loss
     from toolfmt.transcripts.format import TranscriptFormat
-    from toolfmt.transcripts.losses import Loss
     from toolfmt.workshop.chat_templates.sandbox import TemplateLimits
 
 _OURS: Final = frozenset({"messages", "tools", "add_generation_prompt"})

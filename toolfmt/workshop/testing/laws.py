@@ -15,10 +15,10 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta, coalesce
-from toolfmt.parsers.cursor import Cursor, Malformed, Truncated
-from toolfmt.parsers.json_values import COMMENT, ignore, read_value
-from toolfmt.parsers.patterns import literal, strip_groups
-from toolfmt.parsers.pieces import Pieces
+from toolfmt.parsers.bodies.json_values import COMMENT, ignore, read_value
+from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Truncated
+from toolfmt.parsers.scanning.patterns import literal, strip_groups
+from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.parsing import parse
 
 if TYPE_CHECKING:

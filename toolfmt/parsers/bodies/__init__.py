@@ -1,0 +1,1 @@
+"""One grammar for each way to write arguments; each finds its own end."""

@@ -1,0 +1,118 @@
+"""What a tool's schema decides where a call's text leaves it open: a missing last brace, a name that only an id holds.
+
+    {"name": "f", "arguments": {"a": {"b": 1, "c": 2}}     is `c` beside `b` or beside `a`?
+    functions.read:0    its name
+    0, call_3           none: the one tool that takes the arguments, and requires some of them, is meant
+
+Without a schema, an object at the end that has several members leaves the brace open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.dialect.syntax import name_in_id
+from toolfmt.errors import SchemaError
+from toolfmt.parsers.bodies.json_values import decode
+from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.parsers.scanning.resuming import Fault
+from toolfmt.schema import declares, extra_arguments, problems, property_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from toolfmt.dialect.record import Limits
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.parsers.scanning.sink import Draft
+
+
+def has_one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Collection[str] = ()) -> bool:
+    """Whether the arguments can only be these; `outer` are the keys that the call has beside them."""
+    if _last(arguments).endswith(("}", "]", ")")):
+        return False  # the bracket may be the one that is missing
+    if tool is not None:
+        return _fits(tool, arguments) and not may_belong_outside(arguments, tool.parameters)
+    node: object = arguments
+    while jsontext.is_object(node) and node:
+        key = next(reversed(node))
+        if key in outer or (node is not arguments and len(node) > 1):
+            return False
+        node = node[key]
+    return True
+
+
+def _fits(tool: ToolDefinition, arguments: JsonObject) -> bool:
+    """Whether a tool takes the arguments; not where its schema cannot be checked against."""
+    try:
+        return not problems(tool, arguments) and not extra_arguments(tool, arguments)
+    except SchemaError:
+        return False
+
+
+def _last(value: JsonValue) -> str:
+    """The text with which a value ends; "" where it ends with anything else."""
+    while value:
+        if jsontext.is_object(value):
+            value = value[next(reversed(value))]
+        elif jsontext.is_array(value):
+            value = value[-1]
+        else:
+            return value if isinstance(value, str) else ""
+    return ""
+
+
+def may_belong_outside(arguments: JsonObject, schema: JsonObject) -> bool:
+    """Whether the last of the objects at the end holds what only one around it declares: it may belong there."""
+    inner: object = arguments
+    place: JsonObject | None = schema
+    outer: list[JsonObject] = []
+    while jsontext.is_object(inner) and inner and place is not None:
+        if any(not declares(place, key) and any(declares(each, key) for each in outer) for key in inner):
+            return True
+        last = next(reversed(inner))
+        outer.append(place)
+        inner, place = inner[last], property_schema(place, last)
+    return False
+
+
+def without_brace(text: str, tool: ToolDefinition | None, limits: Limits) -> JsonObject | None:
+    """The arguments whose JSON text lacks its last brace; None where more may be missing.
+
+    After a string nothing is certain: a quote in its text may have ended it.
+    """
+    fault = Fault(text)
+    if fault.depth != 1 or fault.quoted or fault.after_string:
+        return None
+    try:
+        arguments = decode(text + "}", 0, limits)
+    except Malformed:
+        return None
+    return arguments if jsontext.is_object(arguments) and has_one_reading(arguments, tool) else None
+
+
+_NUMBERED = regex.compile(r"(?:[A-Za-z]{1,16}[_\-]){0,4}[0-9a-f\-]{0,64}[0-9]").fullmatch
+
+
+def held_name(template: str, text: str, tools: Mapping[str, ToolDefinition]) -> str:
+    """The name that an id of this form holds; "" where it is only a number, and tools are known."""
+    name = name_in_id(template, text)
+    held = name and (name in tools or text.startswith(template.partition("{")[0]) or not _NUMBERED(name))
+    return name if held or not tools else ""
+
+
+def name_by_fit(draft: Draft, arguments: JsonObject, at: int) -> None:
+    """Give a call without a name that of the only tool that takes its arguments; raises `Malformed` for none.
+
+    The arguments of a tool that requires none identify nothing.
+    """
+    tools = draft.sink.options.tools
+    fits = [name for name, tool in tools.items() if _fits(tool, arguments)]
+    if len(fits) != 1 or _fits(tools[fits[0]], {}):
+        raise Malformed("missing_name", "the call names no tool", at)
+    draft.name = fits[0]
+    detail = f"the call names no tool; {draft.name!r} was guessed because only it accepts these arguments"
+    draft.note("alias_used", detail, draft.start, guessed=True)
+    draft.announce()

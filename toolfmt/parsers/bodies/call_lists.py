@@ -1,0 +1,133 @@
+"""A JSON list of calls, in which an element that is none fails alone.
+
+[{"name": "a", "arguments": {}}, 5, {"name": "b", "arguments": {}}]
+ ^ call                          ^ failure ^ call
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import regex
+
+from toolfmt.parsers.bodies.json_calls import CallObject
+from toolfmt.parsers.bodies.json_values import ignore, peek, read_value, skip_space
+from toolfmt.parsers.scanning.cursor import Malformed, Truncated
+from toolfmt.parsers.scanning.patterns import match_next
+from toolfmt.parsers.scanning.pieces import IGNORED
+from toolfmt.parsers.scanning.sink import Draft
+
+if TYPE_CHECKING:
+    from toolfmt.dialect.record import Limits
+    from toolfmt.parsers.bodies.json_shapes import JsonNode
+    from toolfmt.parsers.compiled.sections import FormGrammar
+    from toolfmt.parsers.reading.skipping import Skipper
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+    from toolfmt.parsers.scanning.sink import Sink
+
+_AFTER = frozenset({",", "]", "}", "{", "<", "[", ";", "", "/", "#"})
+"""What is before the next element, after the last, or in a marker."""
+_MEMBER_NEXT = regex.compile(r"""\s{0,64},\s{0,64}["'][^"'\n]{1,64}["']?\s{0,8}:""")
+_IN_TEXT = regex.compile(r'[\s,]{0,64}\][ \t]{0,64}[^\s"<\[{}][^\n"<\[{]{0,256}"')
+"""A bracket that a string held, with its rest and its quote."""
+
+
+class ListReader(Protocol):
+    """What a list needs of the reader of the calls around it."""
+
+    cur: Cursor
+    sink: Sink
+    skipper: Skipper
+    limits: Limits
+    draft: Draft
+
+    def measure(self, start: int) -> None:
+        """Raise `Malformed` for a call that is too long."""
+        ...
+
+
+class CallList:
+    """Reads the elements of one list of calls, each into a draft of `reader`."""
+
+    def __init__(self, reader: ListReader, form: FormGrammar) -> None:
+        """Read calls of `form` where `reader` is."""
+        self._reader = reader
+        self._form = form
+
+    def read(self) -> Reading[None]:
+        """Read the list at the cursor."""
+        reader, form = self._reader, self._form
+        cur, sink = reader.cur, reader.sink
+        bracket = cur.at
+        cur.pos += 1
+        note = self._slip if form.json is not None and form.json.tolerant else None
+        empty, comma = True, -1
+        while True:
+            char = peek(cur) or (yield from skip_space(cur, note))
+            if char == "]" and comma >= 0:
+                sink.note("repaired_json", "surplus comma" if empty else "trailing comma", (comma, cur.at + 1))
+            if comma < 0 and cur.at >= cur.deadline:  # as where the text comes in pieces, no element is begun
+                raise Malformed("limit", f"a call of more than {reader.limits.call_chars} characters", cur.deadline)
+            empty = empty and char in ",]"  # "" too: the input ends
+            if char and char not in ",]" and form.shape is not None:
+                yield from self.element(cur, form.shape)
+                char = peek(cur) or (yield from skip_space(cur, note))
+            if char == "]":
+                cur.pos += 1
+                return
+            if not char and empty:
+                raise Truncated
+            if not char:
+                sink.note("missing_close", "the list of calls is not closed", (reader.draft.start, cur.at))
+                return
+            if char != ",":
+                raise Malformed("malformed", f"expected a comma or the end of the list, found {char!r}", cur.at)
+            comma = bracket if empty else cur.at
+            cur.pos += 1
+
+    def element(self, cur: Cursor, node: JsonNode) -> Reading[None]:
+        """Read one element of a list and end or fail it; the next one's span begins after it."""
+        reader, form = self._reader, self._form
+        assert form.json is not None  # noqa: S101 - lists are made of JSON calls
+        if reader.sink.full:
+            raise Malformed("limit", f"more than {reader.limits.calls} calls", cur.at)
+        draft, opened = reader.draft, cur.at
+        draft.server = form.form.defaults.get("server")
+        cur.deadline = opened + reader.limits.call_chars
+        found = CallObject(form.json, draft, reader.limits, self.element)
+        try:
+            if cur.buf[cur.pos] == "{":
+                yield from found.read(cur, node)
+                problem = found.problem()
+                yield from _refuse_rest(cur)
+            else:
+                yield from read_value(cur, IGNORED, ignore, reader.limits, tolerant=form.json.tolerant)
+                problem = "malformed", "an element of the list is not a call"
+            reader.measure(opened)
+        except Malformed as broken:
+            problem = broken.reason, f"{broken.detail}, at offset {broken.at}"
+            if found.ends_before(cur, broken) and (yield from match_next(cur, _IN_TEXT)) is None:
+                problem = None
+            elif not (yield from reader.skipper.skip(opened, broken.at)):
+                raise
+        if found.listed and draft.index < 0:
+            return
+        if problem is None:
+            draft.end(found.settled(), cur.at)
+        else:
+            draft.fail(cur.since(draft.start), *problem, cur.at)
+        reader.draft = Draft(reader.sink, cur.at)
+
+    def _slip(self, what: str) -> None:
+        cur = self._reader.cur
+        self._reader.sink.note("repaired_json", what, (cur.at, cur.at))
+
+
+def _refuse_rest(cur: Cursor) -> Reading[None]:
+    """Raise `Malformed` where something else than the next element or the list's end follows an object."""
+    end = cur.at
+    if (yield from match_next(cur, _MEMBER_NEXT)) is not None:
+        raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+    if (peek(cur) or (yield from skip_space(cur))) not in _AFTER:
+        raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+    cur.go(end)

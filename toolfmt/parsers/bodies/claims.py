@@ -1,0 +1,185 @@
+"""What a model wrote where the format has no place for it.
+
+    <tool name="delete" path="/tmp/x"/>           an argument, if the tool declares `path`
+    <tool name="delete" target="/tmp/x"/>         a failure: it may have been meant as an argument
+    <tool name="delete" xmlns="urn:tools"/>       no argument, whatever the tool: a notice
+
+What is to become of an attribute is known when the call ends: an argument that is
+also given in its own place is not taken from another one. The same goes for the
+keys of a JSON call: a declared one is an argument, an `id` is a notice.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from toolfmt import jsontext
+from toolfmt.parsers.bodies.element_values import leaf
+from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.schema import declares, property_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from toolfmt.events import Event, Span
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.parsers.bodies.element_values import ArgumentStream
+    from toolfmt.parsers.scanning.sink import Draft
+
+
+_NAMESPACE = re.compile(r"xmlns(?::.*)?|xml:.*|xsi:.*", re.IGNORECASE).fullmatch
+_CALL_KINDS = frozenset({"function", "tool", "tool_call", "tool_use", "function_call"})
+_CALL_MARKS = frozenset({"id", "call_id", "tool_call_id", "index"})
+"""What other formats write beside a call's name, and none of them as an argument."""
+
+
+class Strays:
+    """What one call holds in places that the format gives no meaning, until the call's end decides about it."""
+
+    def __init__(self, draft: Draft) -> None:
+        """Collect for the call of `draft`."""
+        self._draft = draft
+        self._found: list[tuple[str, str, Span, bool]] = []
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._found)
+
+    def add(self, key: str, text: str, span: Span, *, on_call: bool = False) -> None:
+        """Add an attribute of a tag at `span`; `on_call` says that the tag is the call's own."""
+        self._found.append((key, text, span, on_call))
+
+    def add_slots(self, slots: Mapping[str, JsonValue], span: Span) -> None:
+        """Add what a call's head says at `span` beside its name; a call's number is of no interest."""
+        for key, text in slots.items():
+            if not str(text).isdecimal():
+                self.add(key, str(text), span)
+
+    def ignore(self, what: str, span: Span) -> None:
+        """Report what can be no argument: a comment, a type's unknown name."""
+        self._draft.note("unclaimed", f"no part of the call: {what[:200]!r}", *span)
+
+    def settle(self, members: ArgumentStream | None, schema: JsonObject | None, end: int) -> None:
+        """Take what the tool declares and nothing else gives; raise `Malformed` for what else may be an argument.
+
+        Without `members` the arguments are complete, and nothing more is taken. Reading goes on at `end`.
+        """
+        for key, text, span, on_call in self._found:
+            if _means_nothing(key, text, on_call=on_call):
+                self.ignore(f"{key}={text}", span)
+            elif members is not None and schema is not None and declares(schema, key):
+                value = leaf(text, property_schema(schema, key), "", verbatim=False)
+                if key not in members.values:
+                    members.add(key, value, span)
+                    self._draft.note("misplaced", f"the argument {key!r} was given as an attribute", *span)
+                elif not jsontext.equal(members.values[key], value):
+                    detail = f"{key!r} is given as an attribute and as an argument"
+                    raise Malformed("duplicate_key", detail, span[0], end)
+                else:
+                    self.ignore(f"{key}={text}", span)
+            elif on_call and schema is not None and key in _CALL_MARKS:
+                self.ignore(f"{key}={text}", span)
+            else:
+                raise Malformed("unclaimed", f"the attribute {key!r} is not part of the format", span[0], end)
+        self._found.clear()
+
+
+def _means_nothing(key: str, text: str, *, on_call: bool) -> bool:
+    """Whether an attribute is no argument, whatever the tool takes."""
+    if key == "type":
+        return not on_call or text.lower() in _CALL_KINDS
+    return _NAMESPACE(key) is not None
+
+
+_MARKS = frozenset({"id", "call_id", "tool_call_id", "index", "type", "object", "role", "status", "version"})
+_THOUGHTS = frozenset({"thought", "thoughts", "thinking", "reasoning", "rationale", "reason", "explanation", "comment"})
+
+
+def misplaced(keys: Mapping[str, JsonValue], given: Collection[str], tool: ToolDefinition | None) -> JsonObject:
+    """The arguments among the keys: the tool declares them, and they are not `given` in their place."""
+    if tool is None:
+        return {}
+    return {
+        key: value
+        for key, value in keys.items()
+        if key not in _MARKS and key not in given and declares(tool.parameters, key)
+    }
+
+
+def enclosed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
+    """What is wrong where all arguments are given in one that the tool does not have; else ""."""
+    key, value = next(iter(arguments.items())) if len(arguments) == 1 else ("", None)
+    if tool is None or not jsontext.is_object(value) or not value or declares(tool.parameters, key):
+        return ""
+    inside = all(declares(tool.parameters, name) for name in value)
+    return f"the arguments are inside an extra key {key!r}: write them at the top level" if inside else ""
+
+
+def hidden(keys: Collection[str], taken: Collection[str], given: Collection[str], tool: ToolDefinition | None) -> str:
+    """What is wrong where arguments were `taken` from beside the others, and a call's `id` may be one of them, too."""
+    if not taken or tool is None:
+        return ""
+    lost = sorted(key for key in _MARKS.intersection(keys) - {*taken, *given} if declares(tool.parameters, key))
+    return f"the key {lost[0]!r} may be an argument" if lost else ""
+
+
+def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:
+    """What is wrong with the first key that may have been meant as an argument and is none; "" if there is none."""
+    known = {*_MARKS, *_THOUGHTS, *taken}
+    odd = next((key for key, value in keys.items() if key not in known and value is not None), None)
+    return "" if odd is None else f"the key {odd!r} is not part of a call"
+
+
+def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], at: int) -> None:
+    """Note each key of a call that is kept."""
+    for key in keys:
+        if key in taken:
+            draft.note("misplaced", f"the argument {key!r} was given beside the arguments", at)
+        else:
+            draft.note("unclaimed", f"the key {key!r} is not part of the call", at)
+
+
+class ArgumentsText:
+    """The JSON text of a call's arguments, passed on but for its last brace: misplaced ones may come before it."""
+
+    def __init__(self, draft: Draft) -> None:
+        """Pass the text on to `draft`."""
+        self._draft = draft
+        self._brace = ""  # the last character so far, if it may be the last of all
+        self._kept = ""  # the same, of what the draft has
+
+    def _certain(self, text: str) -> str:
+        """What may be passed on now: all but a brace at the end."""
+        text = self._brace + text
+        self._brace = "}" if text.endswith("}") else ""
+        return text[: len(text) - len(self._brace)]
+
+    def add(self, text: str) -> None:
+        """Take a piece."""
+        text, self._kept = self._certain(text), self._brace
+        if text:
+            self._draft.add(text)
+
+    def show(self, text: str, at: int) -> list[Event]:
+        """The events of a piece."""
+        if self._brace or text[-1] == "}":
+            text = self._certain(text)
+        return self._draft.show(text, at) if text else []
+
+    def keep(self, text: str) -> None:
+        """Take pieces whose events were shown."""
+        text = self._kept + text
+        self._kept = self._brace
+        self._draft.keep(text[: len(text) - len(self._brace)])
+
+    def so_far(self) -> str:
+        """All of it."""
+        return self._draft.pieces.text() + self._brace
+
+    def close(self, more: JsonObject, *, first: bool) -> None:
+        """Add further arguments, which are the `first` or come after others, and the brace."""
+        members = jsontext.dumps(more)[1:-1] if more else ""
+        text, self._brace = ("" if first or not more else ", ") + members + self._brace, ""
+        if text and (self._draft.pieces or members):
+            self._draft.add(text)

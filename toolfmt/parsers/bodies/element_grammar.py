@@ -1,0 +1,236 @@
+"""The patterns of an element format, compiled from its description.
+
+    member  '<arg name="{key}"{? type="{type}"?}>{value}</arg>'
+    item    '<item{? type="{type}"?}>{value}</item>'
+
+What opens a child is one pattern for every level; what ends a value depends on
+the child and on its parent, whose own closer is the structure to look for.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.dialect.syntax import TAG_NAME
+from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, Head, head, literal, strip_groups
+from toolfmt.parsers.scanning.raw_ends import Closer, Ends
+from toolfmt.schema import declares
+
+if TYPE_CHECKING:
+    from toolfmt.dialect.syntax import Elements
+    from toolfmt.model import JsonObject
+    from toolfmt.parsers.scanning.raw_ends import Around
+
+NUMBER = r"[0-9]{1,9}"
+"""An element of this name is the item of a list at this place, or a member of an object."""
+
+
+class ElementGrammar:
+    """The compiled description of one element format; shared by all parses."""
+
+    def __init__(self, elements: Elements, around: Around, *, ignore_case: bool) -> None:
+        """Compile; `around` says what surrounds the arguments."""
+        self.flags = regex.IGNORECASE if ignore_case else 0
+        self.escaped, self.keys_escaped = elements.escape == "xml", elements.escape != "none"
+        self.quotes = elements.quotes
+        self.heads: dict[str, Head] = {}
+        self.closers: dict[str, str] = {}
+        parts: list[str] = []
+        member, item, self.nested = elements.member, elements.item, bool(elements.item)
+        self.padded, self._member = "\n{value}" in member, member
+        self.types = {wire: kind for kind, wire in elements.type_names.items() if wire not in elements.type_names}
+        self.closers_optional, self.inferred = elements.closers_optional, elements.inferred
+        self.declared = re.compile(rf"\s(?:{'|'.join(elements.declared)})\s*=") if elements.declared else None
+        self.unnamed = head(item.partition("{value}")[0]) if item[:1] == "<" and _tag(item) == _tag(member) else None
+        """An item that is a member without a key."""
+        for kind, template in (("odd", elements.odd_member), ("item", item), ("member", member)):
+            if template and not (kind == "item" and self.unnamed):
+                opening, _, closing = template.partition("{value}")
+                self.heads[kind] = _forgiving(opening)
+                self.closers[kind] = closing
+                parts.append(f"(?P<{kind}>{self.heads[kind].source})")
+        self._number(member, item, parts)
+        self.opener_source = "|".join(parts)
+        tag = re.match(r"<[^\s<>={}\"']+", member)
+        self.member_tag = tag.group()[1:] if tag else ""
+        nameless = [rf"{re.escape(tag.group())}[\s=/>]"] if tag else []
+        self.follow = "|".join([strip_groups(self.opener_source), *nameless])
+        """What may follow a value: the next one, or one that is broken but no text."""
+        self.loose = None
+        if elements.loose_member:
+            opening, _, self.closers["loose"] = elements.loose_member.partition("{value}")
+            self.heads["loose"] = head(opening)
+            self.loose = regex.compile(f"(?P<loose>{self.heads['loose'].source})", self.flags)
+        self.opener = regex.compile(self.opener_source, self.flags)
+        self.child = regex.compile(rf"{LAYOUT}(?:{self.opener_source})", self.flags)
+        self.keyed_by_tag = by_tag = "{key}" in self.closers["member"]
+        self.repeats, self.item_tag = by_tag or elements.repeats, elements.item_tag
+        self.own_tags = frozenset(re.findall(r"<([\w:.\-]+)", f"{item}{elements.odd_member}{elements.loose_member}"))
+        """Names of elements that are no keys."""
+        wrapper = re.escape(elements.wrapper)
+        opening = rf"<{wrapper}(?P<attributes>(?:\s[^<>]{{0,256}}?)?)\s{{0,64}}(?P<empty>/)?>"
+        self.wrapper = regex.compile(opening, self.flags) if wrapper else None
+        closing = rf"</{wrapper}\s{{0,64}}>" if wrapper else ""
+        self.wrapper_end = regex.compile(closing, self.flags)
+        self.openers = {
+            literal(self.closers[kind]): [strip_groups(self.heads[kind].source)]
+            for kind in ("item", "member")
+            if kind in self.heads and "{key}" not in self.closers[kind]
+        }
+        """What opens such a value as ends with this closer, where the key is not the element's name."""
+        first = [f"<{wrapper}[\\s/>]"] if wrapper else []
+        inside = around.inside or "|".join([*first, self.follow])
+        self.around = replace(around, inside=inside, wrapper_end=closing)
+        self.tail = around.tail
+        self.after = regex.compile(GAP + f"(?:{self.around.after})", self.flags)
+        self.inside_wrapper = f"{closing}|{around.tail}" if wrapper else around.tail
+
+    def _number(self, member: str, item: str, parts: list[str]) -> None:
+        """Read a number where the key is the element's name, if lists are elements too."""
+        before, keyed, _ = member.partition("<{key}>")
+        if keyed and item:
+            source = literal(before) + rf"<(?P<key>{NUMBER})\s{{0,64}}>"
+            self.heads["number"], self.closers["number"] = Head(source, {}, frozenset({"key"})), self.closers["member"]
+            parts.append(f"(?P<number>{source})")
+
+    @cached_property
+    def special(self) -> bool:
+        """Whether the markers are tokens of the format's own, which ordinary text does not hold."""
+        return re.search(r"[^\w<>/:=.\s\"'{}?\-]", self.closers["member"]) is not None
+
+    @cached_property
+    def inside(self) -> regex.Pattern[str]:
+        """What an element of a call that closes itself is not followed by."""
+        begins = [strip_groups(self.wrapper.pattern)] if self.wrapper else []
+        return regex.compile(f"{LAYOUT}(?:{'|'.join([*begins, self.opener_source])})", self.flags)
+
+    @cached_property
+    def nameless(self) -> str:
+        """The pattern of an argument's tag without a name; "" where the name is no part of the tag."""
+        named = self.heads["member"].attributes or self.heads["member"].bare
+        return rf"<{re.escape(self.member_tag)}\s{{0,64}}>" if self.member_tag and named else ""
+
+    @cached_property
+    def _value_tags(self) -> regex.Pattern[str]:
+        closing = self.closers["member"]
+        tag = re.search(r"</([^<>{}\s]+)>", closing)
+        name = f"(?P<key>{TAG_NAME})" if self.keyed_by_tag else re.escape(tag[1]) if tag else ""
+        marks = rf"<(?P<close>/)?{name}[\s=:/>]" if name else f"(?P<close>{literal(closing)})|{self.follow}"
+        return regex.compile(marks, self.flags)
+
+    @cached_property
+    def _last_tag(self) -> str:
+        """The tag right before a value, where it is no part of an argument's name and of no closer."""
+        found = re.search(r"<[^<>{}]+>(?=\s*\{value\})", self._member)
+        return found.group() if found and found.group() not in self.closers["member"] else ""
+
+    @cached_property
+    def again(self) -> regex.Pattern[str] | None:
+        """The tag right before a value, for a second time."""
+        return regex.compile(GAP + literal(self._last_tag), self.flags) if self._last_tag else None
+
+    @cached_property
+    def begin(self) -> regex.Pattern[str]:
+        """What begins a call."""
+        return regex.compile(rf"{GAP}(?:{strip_groups(self.around.begin) or '(?!)'})", self.flags)
+
+    @cached_property
+    def begin_or_end(self) -> regex.Pattern[str]:
+        """What begins or ends a call."""
+        return regex.compile(rf"{strip_groups(self.around.begin)}|(?P<end>{strip_groups(self.tail)})", self.flags)
+
+    @cached_property
+    def late(self) -> regex.Pattern[str]:
+        """An argument after the closer of the calls."""
+        closer = strip_groups(self.around.section_end) or "(?!)"
+        return regex.compile(rf"(?:{GAP}(?:{closer}))?{LAYOUT}(?:{self.opener_source})", self.flags)
+
+    @cached_property
+    def closer_before_value(self) -> regex.Pattern[str]:
+        """The closer of a value before words: where no value is open, it is in the place of an opener."""
+        closer = self.closer("member", "").source
+        return regex.compile(
+            rf"{closer}\s{{0,256}}[^\s{regex.escape(self.closers['member'].lstrip()[:1])}]", self.flags
+        )
+
+    @cached_property
+    def value_starts(self) -> tuple[str, ...]:
+        """Texts of which one is in each text that opens a value."""
+        first = self._last_tag or re.split(r"[{\s>]", self._member, maxsplit=1)[0]
+        return first, *(quote for quote, _ in self.quotes)
+
+    @cached_property
+    def value_marks(self) -> regex.Pattern[str]:
+        """What opens a value, and not after a blank or in quotes as in prose, and what closes one."""
+        before, keyed, _ = self.closers["member"].partition("</{key}>")
+        if keyed:
+            name = rf"(?P<key>{TAG_NAME})\s{{0,64}}>"
+            opened, closed = [rf"{literal(before)}<{name}"], [rf"{literal(before)}</{name}"]
+        else:
+            opened, closed = [strip_groups(self.opener_source)], [literal(one) for one in self.closers.values()]
+            opened += [literal(self._last_tag)] if self._last_tag else []
+        for quote, end in self.quotes:
+            opened, closed = [*opened, re.escape(quote)], [*closed, re.escape(end)]
+        marks = rf"(?<![ \t`\"'(])(?:{'|'.join(opened)})|(?P<close>{'|'.join(closed)})"
+        return regex.compile(marks, self.flags)
+
+    def open_values(self, text: str, schema: JsonObject | None, begun: int) -> int:
+        """How many values are open after a text, where `begun` were open before it."""
+        for found in self._value_tags.finditer(text):
+            if not self.keyed_by_tag or declares(schema, found["key"]):
+                begun = max(begun + (-1 if found["close"] else 1), 0)
+        return begun
+
+    @lru_cache(maxsize=256)  # noqa: B019 - a grammar lives as long as its dialect
+    def ends(self, closer: str, parent: str) -> Ends:
+        """How raw text may end in a place whose own and whose parent's closers have these patterns."""
+        return Ends(
+            closer,
+            self.follow,
+            self.quotes,
+            parent=parent,
+            escaped=self.escaped,
+            flags=self.flags,
+            around=self.around,
+            openers=self.openers.get(closer) or [strip_groups(head.source) for head in self.heads.values()],
+            nameless=self.nameless if closer in self.openers else "",
+            optional=self.closers_optional,
+        )
+
+    @lru_cache(maxsize=256)  # noqa: B019 - as above
+    def pattern(self, source: str) -> regex.Pattern[str]:
+        """Compile a closer."""
+        return regex.compile(source, self.flags)
+
+    def closer(self, kind: str, key: str) -> Closer:
+        """What ends a child; one pattern fits all where the key is the element's name."""
+        closing = self.closers["member" if kind == "item" and self.unnamed else kind]
+        text = closing.replace("{key}", key).strip()
+        ending = text[-3:]
+        beginning = closing.strip()[:2] if self.special else ""
+        before, tag, _ = closing.partition("</{key}>")
+        if tag:
+            name = NUMBER if kind == "number" else TAG_NAME
+            source = rf"{literal(before)}</\s{{0,8}}{name}\s{{0,64}}>"
+            return Closer(source, key, bool(self.flags), ending, beginning, text)
+        return Closer(literal(before), ending=ending, beginning=beginning, text=text)
+
+
+def _forgiving(opening: str) -> Head:
+    """Compile what opens a child; an element in it may lack its closing tag, or have another one, before the next."""
+    found = head(opening)
+    for closer in re.findall(r"</[^<>{}]+>(?=\s*(?:\{\?|\?\})?\s*<)", opening):
+        slip = r"(?P<unclosed>(?:</?[^\s<>]{1,24}>?)?)(?=\s{0,64}<)"
+        for written in {literal(closer), re.escape(closer)}:
+            found = replace(found, source=found.source.replace(written, f"(?:{written}|{slip})"))
+    return found
+
+
+def _tag(template: str) -> str:
+    """The name of the element that a template opens."""
+    return re.split(r"[\s>{]", template, maxsplit=1)[0]

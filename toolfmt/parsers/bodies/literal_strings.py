@@ -1,0 +1,210 @@
+r"""Texts in a language of literals: quotes, escapes, and which of the quotes ends a text.
+
+    'it's fine'      an apostrophe: no structure follows it
+    'f(s='a,b')'     two quotes inside: what follows the last is the end of the call
+
+Models and templates forget to escape. The first quote that structure follows
+ends a text, as it does in the language. Once a quote was read as text, only what
+surely ends an argument counts, and never in the middle of a quoted part.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import regex
+
+from toolfmt.parsers.scanning.cursor import WHITE, Malformed, Truncated
+from toolfmt.parsers.scanning.damage import mentioned, part_of
+from toolfmt.parsers.scanning.patterns import cut_off, match_first, match_next
+from toolfmt.parsers.scanning.pieces import IGNORED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+    from toolfmt.parsers.scanning.pieces import Taker
+
+_ESCAPES: Final = (
+    regex.compile(r"\\(?P<code>x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"),
+    regex.compile(r"\\(?P<octal>[0-7]{3}|[0-7]{1,2}(?=[^0-7]))"),
+    regex.compile(r"\\(?P<char>[\s\S])"),
+)
+_PLAIN_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+_KEPT: Final = frozenset("\\'\"/")
+_CUT_CODE: Final = regex.compile(r"[0-9a-fA-F]{1,3}(?=[^\w])")
+_LOW: Final = regex.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+
+
+_CLOSES: Final = re.compile(r"[\w)\]}.,;:!?]")
+"""What a quote that closes a quoted part, or an apostrophe, follows."""
+
+
+_AFTER_KEY: Final = re.compile(r",\s{0,64}[\w.\-]{1,64}\s{0,64}:\s{0,64}\Z").search
+_BEFORE_INNER: Final = frozenset(":,[{(")
+_AFTER_INNER: Final = frozenset(":,]})")
+"""What is around quotes that are balanced inside a text, as in a literal that it quotes."""
+_QUOTES: Final = frozenset("\"'")
+_SOME, _SURE = 1, 2
+_INNER: Final = frozenset("{[(")
+
+
+def unescaped(text: str) -> str:
+    """Read the escapes of quotes, backslashes, line breaks and tabs in a text that holds no others."""
+    if "\\" not in text:
+        return text
+    return text.encode("latin-1", "backslashreplace").decode("unicode_escape")  # characters past latin-1 by escapes
+
+
+class _Tail:
+    """Passes a text on and knows its last characters."""
+
+    def __init__(self, out: Taker) -> None:
+        self._out = out
+        self.show = out.show
+        self.text = ""
+
+    def add(self, text: str) -> None:
+        self._out.add(text)
+        self.text = (self.text + text[-256:])[-256:]
+
+    def keep(self, text: str) -> None:
+        self._out.keep(text)
+        self.text = (self.text + text[-256:])[-256:]
+
+
+class LiteralTexts:
+    """Reads the texts of one call; `note` takes what was tolerated."""
+
+    def __init__(self, grammar: LiteralGrammar, cur: Cursor, note: Callable[..., None]) -> None:
+        """Read from `cur`."""
+        self._grammar = grammar
+        self._cur = cur
+        self._note = note
+        self._tail = _Tail(IGNORED)
+        self._doubt = 0  # a quote is in the text that is no mention
+
+    def read(self, quote: str, kind: str, out: Taker, *, raw: bool) -> Reading[None]:
+        """Read a text up to its quote, which is read too; `kind` is what it is in."""
+        cur = self._cur
+        plain = (self._grammar.raw if raw else self._grammar.plain)[quote]
+        stop = self._grammar.stop[quote]
+        escapes = self._grammar.literals.escapes and not raw
+        self._tail = out = _Tail(out)
+        put = out.add
+        inside = opened = False  # quotes were read as text; the last of them opened a quoted part
+        self._doubt = 0
+        count, last, twice = 0, cur.at, False  # how many are no apostrophes; where the last one ends; two are together
+        while True:
+            run = plain(cur.buf, cur.pos)
+            if run is not None and run.end() > cur.pos:
+                put(unescaped(run.group()) if escapes else run.group())
+                cur.pos = run.end()
+            if cur.pos == len(cur.buf):
+                if cur.eof:
+                    raise Truncated
+                cur.wait(stop, out)
+                yield
+                continue
+            if escapes and cur.buf[cur.pos] == "\\":
+                put((yield from self._escape()))
+                continue
+            while not cur.eof and len(cur.buf) - cur.pos < len(quote) and quote.startswith(cur.buf[cur.pos :]):
+                yield
+            if not cur.buf.startswith(quote, cur.pos):
+                put(cur.buf[cur.pos])
+                cur.pos += 1
+                continue
+            if (yield from self._ends(quote, kind, inside=inside, opened=opened)):
+                self._check_end(quote, odd=bool(count % 2), twice=twice or (count > 0 and last == cur.at))
+                cur.pos += len(quote)
+                return
+            apostrophe = yield from self._check(quote, expression=escapes and not inside, closing=bool(count % 2))
+            self._note("a quote inside text", "ambiguous_closer")
+            opened = self._grammar.literals.escapes and not opened and not _CLOSES.match(cur.buf, cur.pos - 1)
+            inside = True
+            twice = twice or last == cur.at
+            put(quote)
+            cur.pos += len(quote)
+            count, last = count + (not apostrophe), cur.at
+
+    def _check_end(self, quote: str, *, odd: bool, twice: bool) -> None:
+        """Refuse a text of which a quote may be missing, or before whose last quote a part of one is."""
+        if self._grammar.literals.escapes:
+            wrong = odd and twice
+        else:
+            wrong = self._doubt == _SURE or (odd and self._doubt) or part_of(self._tail.text, quote)
+        if wrong:
+            raise Malformed("malformed", "quotes inside a text that do not match", self._cur.at)
+
+    def _ends(self, quote: str, kind: str, *, inside: bool, opened: bool) -> Reading[bool]:
+        """Whether the quote at the cursor ends the text."""
+        cur, grammar = self._cur, self._grammar
+        if cur.eof and not cur.buf[cur.pos + len(quote) :].strip(WHITE):
+            return True
+        if not inside:
+            if (yield from match_next(cur, grammar.follow[quote][kind])) is not None:
+                return True
+            return kind in _INNER and (yield from match_next(cur, grammar.over[quote])) is not None
+        surely = grammar.surely[quote][kind]
+        if (yield from match_next(cur, surely)) is None and not cut_off(cur, surely):
+            return False
+        if opened:
+            raise Malformed("malformed", "quotes inside a quoted text: where it ends is not certain", cur.at)
+        return True
+
+    def _check(self, quote: str, *, expression: bool, closing: bool) -> Reading[bool]:
+        """Refuse a quote that is text, but only if what it is in is no text: a sum of texts, or the next argument.
+
+        Returns whether it is an apostrophe; `closing` says that another quote in the text is still open.
+        """
+        cur = self._cur
+        if expression and (yield from match_next(cur, self._grammar.expression[quote])) is not None:
+            raise Malformed("malformed", "an expression where a literal is due", cur.at)
+        if (yield from match_next(cur, self._grammar.next_argument[quote])) is not None:
+            raise Malformed("malformed", "the next argument lacks what is between its name and its value", cur.at)
+        if not self._grammar.literals.escapes and _AFTER_KEY(self._tail.text) is not None:
+            raise Malformed("malformed", "the next argument begins in a text that is not closed", cur.at)
+        while cur.pos + len(quote) >= len(cur.buf) and not cur.eof:
+            yield
+        end = cur.pos + len(quote)
+        before, after = self._tail.text, cur.buf[end : end + 1]
+        if not mentioned(before, after) or (after in _QUOTES and before[-1:] != after):
+            inner = after in _AFTER_INNER if closing else before.rstrip()[-1:] in _BEFORE_INNER
+            self._doubt = max(self._doubt, _SOME if inner else _SURE)
+        return quote == "'" and before[-1:].isalpha() and after.isalpha()
+
+    def _escape(self) -> Reading[str]:
+        cur = self._cur
+        found = yield from match_first(cur, _ESCAPES)
+        if found is None:
+            raise Truncated
+        cur.pos = found.end()
+        kind, text = str(found.lastgroup), found[1]
+        if kind == "code":
+            value = int(text[1:], 16)
+            if 0xD800 <= value < 0xDC00:  # noqa: PLR2004 - half of a pair
+                return (yield from self._pair(value))
+            if value > 0x10FFFF:  # noqa: PLR2004 - the last character there is
+                raise Malformed("malformed", f"no character {found.group()!r}", cur.at)
+            return chr(value)
+        if kind == "octal":
+            return chr(int(text, 8))
+        if text in _KEPT:
+            return text
+        if text == "u" and (yield from match_next(cur, _CUT_CODE)) is not None:
+            raise Malformed("malformed", "an escape that is cut off", cur.at)
+        if text == "N":
+            raise Malformed("malformed", "a character by its name", cur.at)
+        return _PLAIN_ESCAPES.get(text, f"\\{text}")
+
+    def _pair(self, high: int) -> Reading[str]:
+        """Join two escapes that stand for one character, as JSON writes them."""
+        cur = self._cur
+        found = yield from match_next(cur, _LOW)
+        if found is None:
+            return chr(high)
+        cur.pos = found.end()
+        return chr(0x10000 + ((high - 0xD800) << 10) + int(found[1], 16) - 0xDC00)

@@ -1,0 +1,391 @@
+"""Text without quoting: a value that only its closing tag ends.
+
+    <arg name="content">if (a < b) print("</arg>");</arg></arguments>
+
+A closer counts only if structure follows it: the next argument or the parent's
+own closer. So the first `</arg>` above is text and the second ends the value.
+Verbatim quotes such as CDATA are honoured and entities decoded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.scanning.cursor import WHITE, Malformed, Truncated
+from toolfmt.parsers.scanning.damage import ends_as, ends_in_tag, ends_nearly, mentioned, part_of
+from toolfmt.parsers.scanning.patterns import PARTIAL, decode_entities, match_next
+from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.parsers.scanning.raw_ends import TAIL
+from toolfmt.parsers.scanning.value_text import ValueText
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.events import Span
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+    from toolfmt.parsers.scanning.pieces import Taker
+    from toolfmt.parsers.scanning.raw_ends import Closer, Ends, Opening
+
+_UNFOLLOWED = "a value's closing tag is followed by neither the next value nor the end of what is around it"
+MOST_BACK = 16
+"""How often the input may be read again where closers are missing; after that, such calls fail."""
+_LATER = frozenset({"closer", "lead", "near", "opener"})
+_SECOND_END = regex.compile(r">\r?\n")
+_BREAK = regex.compile(r"\r?\n")
+
+
+class RawText:
+    """One raw value while it is read; held, from an argument on that begins in it, until that is known to be text."""
+
+    def __init__(  # noqa: PLR0913 - what a place is made of
+        self,
+        out: Taker,
+        closer: Closer = TAIL,
+        parent: Closer = TAIL,
+        opens: Callable[[regex.Match[str]], Opening | None] | None = None,
+        *,
+        nested: bool = False,
+        padded: bool = False,
+    ) -> None:
+        """Pass the value's text to `out`, piece by piece; text that is all blank is layout.
+
+        `opens` says what begins inside it, if anything does; `nested` that the value is not an argument itself,
+        `padded` that a line break on each side of it belongs to its markers.
+        """
+        self._text = ValueText(out, closer.beginning, padded=padded)
+        self._closer = closer
+        self._parent = parent
+        self._opens = opens
+        self._nested = nested
+        self._blank: list[str] = []
+        self._open = True  # blank text here may still be layout
+        self._begun = ""  # the last characters where an argument began that is the tool's
+        self._levels = [0]  # the arguments that the text itself opened, in each of the calls that it opened
+        self._opened: int | None = None  # where the first argument begins inside of the value
+        self._opening: Opening | None = None  # what the candidate begins
+        self._certain = False  # it is one, if the value has no end of its own
+        self._given = False
+        self._before: list[str] = []  # the white space before it
+        self._own = ""  # the last characters before the argument inside of it
+        self._led = False  # the first marker of a call is in it
+        self._ended: int | None = None  # where a call ends that the text did not open
+        self._quote = ""
+        self._nameless = 0  # tags as those of arguments, without a name
+        self._doubt: int | None = None  # where a closer is in the text that nothing opens and nobody mentions
+        self.unclosed = False
+        """The value has no closing tag: it ended with its call, or before the next argument."""
+        self.verbatim = False
+        """A quote protected the value."""
+        self.misspelt: Span | None = None
+        """The closer, where it is not written quite as it should be."""
+        self.ambiguous: Span | None = None
+        """The first closer that was read as text, as no structure followed it."""
+
+    def read(self, cur: Cursor, ends: Ends) -> Reading[None]:
+        """Read up to and with the closer; raises `Truncated`, or `Malformed` where the whole call ends before."""
+        yield from self._begin(cur, ends)
+        while True:
+            found = self._candidate(cur, ends)
+            if found is not None:
+                done = self._decide(cur, ends, found)
+                if done:
+                    return
+                if done is False:
+                    quote, self._quote = self._quote, ""
+                    if quote:
+                        yield from self._quoted(cur, ends, quote)
+                    continue
+            if cur.eof and self._opened is not None and self._given:
+                self._take_as_text(cur, self._opened)
+                continue
+            if cur.eof:
+                if self._ended is not None and (self.ambiguous is not None or self._opened is not None):
+                    raise self._unclosed(self._ended)
+                raise Truncated(self._ended)
+            if found is None:
+                cur.take = lambda: self._candidate(cur, ends) is None
+            yield
+
+    def _begin(self, cur: Cursor, ends: Ends) -> Reading[None]:
+        """Read what only the beginning of a value can be: a quote that is a word, a part of the tag before it."""
+        if ends.words is not None:
+            word = yield from match_next(cur, ends.words)
+            if word is not None:
+                cur.pos = word.end()
+                line = yield from match_next(cur, _BREAK)
+                cur.pos = cur.pos if line is None else line.end()
+                yield from self._quoted(cur, ends, str(word.lastgroup))
+        if ends.near_quote is not None and (yield from match_next(cur, ends.near_quote)) is not None:
+            raise Malformed("malformed", "the quote around a value is misspelt", cur.at, inside=True)
+        if self._text.padded and (yield from match_next(cur, _SECOND_END)) is not None:
+            raise Malformed("malformed", "the tag before a value ends twice", cur.at, inside=True)
+
+    def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
+        """What must be decided next, with the text before it not yet passed on; None where that is all there is."""
+        buf = cur.buf
+        at, end = cur.pos, len(buf)
+        while (near := ends.hint(buf, at)) is not None:
+            found = ends.candidate.match(buf, near.start(), partial=not cur.eof)
+            if found is not None and found.partial:
+                end = near.start()
+                break
+            if found is not None and found.lastgroup in _LATER and not cur.eof:
+                begun = ends.rivals.match(buf, near.start(), partial=True)
+                if begun is not None and begun.partial:
+                    end = near.start()
+                    break
+            at = max(near.end(), near.start() + 1)  # a hint may be empty
+            if found is not None and found.lastgroup == "opener" and self._opens is not None:
+                self._opening = self._opens(found)
+                if self._opening is None:
+                    at = found.end()
+                    continue
+            if found is not None and (found.lastgroup != "closer" or self._closer.ends(found.group())):
+                return found
+        self._pass(cur, end, ends)
+        if cur.pos == len(buf) and not self._open:
+            self._text.wait(cur, ends.stop)
+        return None
+
+    def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:  # noqa: PLR0911 - one per kind
+        """What a candidate is: True the end, False something that was read, None not yet known."""
+        group = str(found.lastgroup)
+        if group in {"closer", "near"} or (group == "end" and self._closer.name and self._closer.ends(found.group())):
+            return self._closes(cur, ends, found)
+        if group == "begin":
+            return self._call_begins(cur, ends, found)
+        if group == "nameless":
+            self._nameless += 1
+            return self._literal(cur, found, ends)
+        if group == "opener":
+            return self._argument_begins(cur, ends, found)
+        self._led = self._led or group == "lead"
+        if group == "lead":
+            return self._literal(cur, found, ends)
+        if group == "end":
+            return self._call_ends(cur, ends, found)
+        self._pass(cur, found.start(), ends, whole=True)
+        cur.pos = found.end()
+        self._quote = group
+        return False
+
+    def _closes(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+        """A closing tag such as the value's own: that of an argument which the text opened, else the end if it can."""
+        exact = found.lastgroup != "near"
+        if self._levels[-1]:
+            self._levels[-1] -= exact
+            self._refuse_empty(cur, found)
+            return self._literal(cur, found, ends)
+        follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
+        foreign = follow is not None and follow.lastgroup == "parent" and not self._parent.ends(follow["parent"])
+        if follow is None or (foreign and not follow.partial):
+            written, stem = found.group(), self._closer.text[:-1]
+            if exact or (written.startswith(stem) and not regex.match(r"\w", written, pos=len(stem))):
+                self._unbalanced(cur, ends, found)
+            return self._literal(cur, found, ends)
+        nested = None if follow.partial else self._in_nested(cur, ends, found.end())
+        if nested:
+            return self._literal(cur, found, ends)
+        self._pass(cur, found.start(), ends, whole=nested is False)
+        if nested is None:
+            return None
+        last = self._text.last
+        if not self.verbatim and last.endswith(ends.quote_ends):
+            raise Malformed("malformed", "a quote around a value ends that does not begin", cur.at)
+        if not self.verbatim and cur.buf[cur.pos - 1] in {found.group()[0], ">"} and part_of(last, found.group()):
+            raise Malformed("malformed", "the beginning of a closing tag is in the value before it", cur.at)
+        if self._doubt is not None:
+            raise Malformed("malformed", _UNFOLLOWED, self._doubt, cur.at)
+        self._text.finish()
+        if not exact:
+            self.misspelt = (cur.base + found.start(), cur.base + found.end())
+        cur.pos = found.end()
+        return True
+
+    def _refuse_empty(self, cur: Cursor, closer: regex.Match[str]) -> None:
+        """Refuse an argument that begins in the value and has none itself before its `closer`: tags changed places."""
+        if self._text.last == self._begun != "" and not cur.buf[cur.pos : closer.start()].strip(WHITE):
+            at = cur.base + closer.start()
+            raise Malformed("malformed", "an argument without a value is in another one", at, inside=True)
+
+    def _unbalanced(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> None:
+        """A closer that ends nothing: text, as far as it is mentioned; else the value was meant to end there."""
+        self.ambiguous = self.ambiguous or (cur.base + found.start(), cur.base + found.end())
+        if self._nameless:
+            self._nameless -= 1
+            return
+        if self._doubt is None and not self._mentioned(cur, ends, found):
+            self._doubt = cur.base + found.end()
+
+    def _mentioned(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool:
+        text = cur.buf[cur.pos : found.start()]
+        before = "".join((self._text.last, *self._text.white, decode_entities(text) if ends.escaped else text))
+        return mentioned(before, cur.buf[found.end() : found.end() + 1])
+
+    def _argument_begins(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+        opening = self._opening if self._opens is not None else None
+        given = opening is not None and (opening.given or opening.given_on_line)
+        if given and found.end() == len(cur.buf) and not cur.eof:
+            self._pass(cur, found.start(), ends)
+            return None
+        mention = given and self._mentioned(cur, ends, found)
+        self._pass(cur, found.start(), ends, whole=True)
+        if opening is not None:
+            if self._opened is None and len(self._levels) == 1:
+                if opening.certain and ends_as(self._text.last, self._closer.text):
+                    raise Malformed("malformed", "a closing tag before an argument is broken", cur.at, inside=True)
+                begins_line = "".join(self._text.white).endswith("\n")
+                self._given = mention and (opening.given or not begins_line)
+                self._opened, self._certain = cur.at, opening.certain
+                self._before, self._own = self._text.white[:], self._text.last
+                self._text.held = Pieces()
+            self._levels[-1] += opening.nests and not found.group().endswith("/>")
+        self._literal(cur, found, ends)
+        self._begun = self._text.last if opening is not None and opening.certain and len(self._levels) == 1 else ""
+        return False
+
+    def _split(self, cur: Cursor, at: int) -> bool:
+        """End the value before the argument that begins inside of it, as the call ends at `at` without its closer."""
+        assert self._opened is not None  # noqa: S101 - asked by the caller
+        held = self._text.held.text() if self._text.held is not None else ""
+        closed = bool(self._closer.name) and f"</{self._closer.name}" in held  # after all, if not well
+        if not self._certain or closed or not self._own or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
+            detail = "an argument begins inside another one, which is not closed: either may be text"
+            raise Malformed("malformed", detail, self._opened, at)
+        self.unclosed = True
+        cur.go(self._opened)
+        return True
+
+    def _take_as_text(self, cur: Cursor, opened: int) -> None:
+        """Read on from `opened`, where an argument seemed to begin that was given before: the value has none."""
+        self.ambiguous = self.ambiguous or (opened, opened)
+        self._opened = self._opens = None
+        self._text.held, self._text.last, self._levels = None, self._own, [0]
+        self._ended = None
+        self._text.white = [*self._before]
+        cur.go(opened)
+
+    def _in_nested(self, cur: Cursor, ends: Ends, at: int) -> bool | None:
+        """Whether a closer is that of a call that the value itself opened: the call ends here and more text follows.
+
+        None while that is not known.
+        """
+        if len(self._levels) == 1 or ends.whole_end is None:
+            return False
+        end = ends.whole_end.match(cur.buf, at, partial=not cur.eof)
+        if end is None:
+            return False
+        for pattern in (ends.section_end, ends.next_call):
+            after = None if pattern is None or end.partial else pattern.match(cur.buf, end.end(), partial=not cur.eof)
+            end = after or end
+        if end.partial:
+            return None
+        if after is not None:
+            return False
+        return not cur.eof or bool(cur.buf[end.end() :].strip(WHITE))
+
+    def _literal(self, cur: Cursor, found: regex.Match[str], ends: Ends) -> bool:
+        self._pass(cur, found.end(), ends, whole=True)
+        return False
+
+    def _call_begins(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+        """The beginning of a call inside a value: text, unless the value's own call has ended before."""
+        after = ends.in_call.match(cur.buf, found.end(), partial=not cur.eof)
+        if after is not None:
+            self._pass(cur, found.start(), ends, whole=True)
+            if after.partial:
+                return None
+            if self._ended is not None:
+                raise self._unclosed(self._ended)
+        if after is not None and not found.group().endswith("/>"):
+            self._levels.append(0)
+        return self._literal(cur, found, ends)
+
+    def _unclosed(self, end: int) -> Malformed:
+        """What to say of a value that does not end before its call does, at `end`."""
+        if self.ambiguous is not None and self.ambiguous[1] <= end:
+            return Malformed("malformed", _UNFOLLOWED, self.ambiguous[1], end)
+        return Malformed("malformed", "a value is not closed before the end of its call", end)
+
+    def _call_ends(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
+        """The whole call's closer inside a value: text, unless no call was opened here and the call is over."""
+        if len(self._levels) > 1:
+            self._levels.pop()
+            return self._literal(cur, found, ends)
+        at = cur.base + found.start()
+        over = ends.over.match(cur.buf, found.end(), partial=not cur.eof)
+        if over is not None and over.partial:
+            self._pass(cur, found.start(), ends)
+            return None
+        if over is None and not (cur.eof and not cur.buf[found.end() :].strip(WHITE)):
+            self._ended = at if self._ended is None else self._ended
+            return self._literal(cur, found, ends)
+        if self._opened is not None and self._given:
+            self._take_as_text(cur, self._opened)
+            return False
+        self._pass(cur, found.start(), ends, whole=True)
+        alone = over is not None or (ends.optional and not self._led)
+        if not alone or self._nested or self.ambiguous is not None or (self._ended is not None and not ends.optional):
+            raise self._unclosed(at if self._ended is None else self._ended)
+        if self._opened is not None:
+            return self._split(cur, at)
+        if self._broken():
+            raise self._unclosed(at)
+        self.unclosed = True
+        return True
+
+    def _broken(self) -> bool:
+        """Whether the value, which has no closer, ends as its closer does: there may be a broken one in it."""
+        last = self._text.last if self._opened is None else self._own
+        broken = bool(self._closer.ending) and last.endswith(self._closer.ending)
+        return (
+            self._text.marked
+            or broken
+            or ends_nearly(last, self._closer.text)
+            or ends_as(last, self._closer.text)
+            or ends_in_tag(last)
+        )
+
+    def _quoted(self, cur: Cursor, ends: Ends, group: str) -> Reading[None]:
+        end = ends.quotes[group]
+        self.verbatim = True
+        self._blank.clear()
+        self._text.begin_quoted()
+        while True:
+            found = end.search(cur.buf, cur.pos, partial=not cur.eof)
+            at = len(cur.buf) if found is None else found.start()
+            text = cur.buf[cur.pos : at]
+            cur.pos = at
+            if text:
+                self._text.put(text)
+            if found is not None and not found.partial:
+                cur.pos = found.end()
+                self._open = True
+                return
+            if cur.eof:
+                raise Truncated
+            if at == len(cur.buf):
+                self._text.wait(cur, ends.quoted[group])
+            yield
+            self._text.flush()  # nothing inside a quote is layout
+
+    def _pass(self, cur: Cursor, end: int, ends: Ends, *, whole: bool = False) -> None:
+        text = cur.buf[cur.pos : end]
+        if ends.escaped and "&" in text:
+            part = None if whole or cur.eof else PARTIAL.search(text)
+            if part is not None:
+                text = text[: part.start()]
+                end = cur.pos + len(text)
+            text = decode_entities(text)
+        cur.pos = end
+        if self._open:
+            if ends.escaped and not text.strip(WHITE):
+                self._blank.append(text)
+                return
+            text = "".join((*self._blank, text))
+            self._blank.clear()
+            self._open = False
+        if text:
+            self._text.emit(text)

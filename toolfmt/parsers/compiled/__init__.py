@@ -1,0 +1,1 @@
+"""A dialect's record, compiled once."""

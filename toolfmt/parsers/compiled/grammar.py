@@ -1,0 +1,399 @@
+"""A syntax compiled for reading: one pattern finds whatever may begin in text.
+
+Built once per dialect and shared by all its parsers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
+from toolfmt.parsers.bodies.element_grammar import ElementGrammar
+from toolfmt.parsers.bodies.json_shapes import compile_shape
+from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar, ending
+from toolfmt.parsers.compiled.cut_heads import CutHeads
+from toolfmt.parsers.compiled.head_parts import HeadParts
+from toolfmt.parsers.compiled.leading import Leading
+from toolfmt.parsers.compiled.payload import PayloadEnds
+from toolfmt.parsers.compiled.sections import (
+    BODY,
+    FormGrammar,
+    Section,
+    any_of,
+    before_call,
+    closing,
+    distinguished,
+    first_of_body,
+    form_start,
+    in_part,
+    lead_of,
+    section_opener,
+    unsure_first,
+    with_and_without,
+)
+from toolfmt.parsers.scanning.patterns import (
+    BROKEN_CALL,
+    GAP,
+    JSON_HINT,
+    LAYOUT,
+    SLOT,
+    Head,
+    first_characters,
+    head,
+    literal,
+    plain_start,
+    strip_groups,
+)
+from toolfmt.parsers.scanning.raw_ends import Around
+from toolfmt.parsers.scanning.resuming import Nesting, Resync
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from toolfmt.dialect.syntax import Form, Pair, Syntax
+
+_PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
+"""A closer of which no text is made to be rid: a bracket may be anybody's."""
+_FIRST_TAG = re.compile(r"\A\s*(<[^<>{}\s]+>)(\w*)")
+"""A call's marker, and the word after it."""
+_BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
+_LOOKS_BEHIND = re.compile(r"\(\?<!\[[^\]]*\]\)").match
+_MOST_WORDS = 4096
+"""Characters of a text that is held while it may still be the body of a call without any argument."""
+_YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
+"""What YAML after a tag begins with; where prose goes on, the tag was only mentioned."""
+_BARE = r"(?:`{3,8}+[\w+.\-]{0,32}\s{0,64})?" + JSON_HINT
+
+
+class CompiledSyntax:
+    """A syntax, compiled."""
+
+    def __init__(self, syntax: Syntax, tools: Collection[str] = ()) -> None:
+        """Compile all forms and markers; `tools` are the names that open a call where nothing else does."""
+        self.syntax = syntax
+        self.tags = any_of(name for name in tools if regex.fullmatch(TAG_NAME, name))
+        self._end_tag = rf"</\s{{0,8}}(?:{self.tags})\s{{0,64}}>"
+        self.names = any_of(name for name in tools if regex.fullmatch(PLAIN_NAME, name))
+        self.breaks = "\n" if syntax.lines else ""
+        """After one of these, what is plain text elsewhere may begin a marker."""
+        self.flags = regex.IGNORECASE if syntax.ignore_case else 0
+        self.sections = list(self._sections())
+        line = r"(?<![^\n])[ \t]{0,8}" if syntax.lines else ""
+        marks = list(self._marks())
+        patterns = [f"{line}(?P<{group}>{strip_groups(source)})" for group, source in marks]
+        calls = [form.json for form in syntax.forms if form.json is not None] if syntax.bare else []
+        self.bare = (calls[0], compile_shape(*calls)) if calls else None
+        """What a call without a marker looks like."""
+        quotes = {quote for form in syntax.forms if form.literals for quote in form.literals.quotes if len(quote) > 1}
+        source = "|".join(
+            rf"(?P<opens>(?<![ \t`\"'(]){re.escape(quote)})|{re.escape(quote)}" for quote in sorted(quotes)
+        )
+        self.own_quote = regex.compile(source) if source else None
+        """A quote of literals that is a marker; it opens none after a blank, where prose speaks of it."""
+        if self.bare:
+            patterns.append(f"(?P<bare>{_BARE})")
+        self._marked, self._line = marks, line
+        self._rivals: dict[str, regex.Pattern[str] | None] = {}
+        self.marker = regex.compile("|".join(patterns) or r"(?!)", self.flags)
+        sources = [source for _, source in marks]
+        lookbehinds = {found.group() for source in sources if (found := _LOOKS_BEHIND(source)) is not None}
+        firsts = first_characters(
+            [source for source in sources if not _LOOKS_BEHIND(source)],
+            bare=self.bare is not None,
+            ignore_case=syntax.ignore_case,
+        )
+        places = [f"[{firsts}]" if firsts else r"(?!)", *(f"{place}[\\s\\S]" for place in sorted(lookbehinds))]
+        indent = [r"(?<![^\n])[ \t]"] if syntax.lines else []  # a marker's line may be indented
+        self.first = re.compile("|".join([*places, *indent]))
+        self.stop = re.compile(r"[\s\S]" if lookbehinds else f"[{firsts}{self.breaks}]" if firsts else r"(?!)").search
+        """Finds what may begin a marker in a piece of plain text."""
+        self.cut_heads = CutHeads(syntax, self._head, self.flags)
+        self.leading = Leading(syntax, self.openers, self.flags)
+        edges = [(opener[-1:], closer[:1], closer[-1:]) for opener, closer in syntax.reasoning]
+        self.opens = any(after.isspace() for *_, after in edges), any(opening.isspace() for opening, *_ in edges)
+        """Whether the blank at the beginning of the text, and of the reasoning, belongs to the markers."""
+        self.ends = syntax.before_calls.isspace(), any(closing.isspace() for _, closing, _ in edges)
+        """Whether the blank at their end does."""
+
+    # Most answers need none of these, and compiling takes longer than reading: a list of tools may be new each time.
+    @cached_property
+    def reasoning_ends(self) -> list[regex.Pattern[str] | None]:
+        """What ends reasoning, by what opened it; the last: where the prompt did, with any opener."""
+        return [self._end(opener, self.syntax.reasoning) for opener in self._opened_by()]
+
+    @cached_property
+    def in_reasoning(self) -> list[regex.Pattern[str]]:
+        """What may be found in reasoning, in the same order."""
+        return [self._in_reasoning(opener) for opener in self._opened_by()]
+
+    @cached_property
+    def reasoning_again(self) -> list[regex.Pattern[str]]:
+        """What opens reasoning that is open already, in the same order."""
+        again = [literal(opener) for opener, _ in self.syntax.reasoning]
+        return [regex.compile(f"{GAP}(?:{source})", self.flags) for source in (*again, "|".join(again))]
+
+    @cached_property
+    def wrapped_ends(self) -> list[regex.Pattern[str] | None]:
+        """What ends an answer that has markers, by its opener."""
+        return [self._end(opener, self.syntax.unwrap) for opener, _ in self.syntax.unwrap]
+
+    @cached_property
+    def hidden_ends(self) -> list[regex.Pattern[str] | None]:
+        """What ends hidden text, by its opener."""
+        return [self._end(opener, self.syntax.hidden) for opener, _ in self.syntax.hidden]
+
+    @cached_property
+    def answer(self) -> regex.Pattern[str]:
+        """What begins an answer whose reasoning was skipped, where the answer has markers."""
+        answers = "|".join(literal(opener) for opener, _ in self.syntax.unwrap)
+        return regex.compile(f"{GAP}(?:{answers or '(?!)'})", self.flags)
+
+    @cached_property
+    def elements(self) -> list[ElementGrammar]:
+        """The different forms of arguments as elements."""
+        forms = [form for section in self.sections for form in section.forms]
+        return list({each.value_starts: each for form in forms if (each := form.elements) is not None}.values())
+
+    def earlier(self, group: str) -> regex.Pattern[str] | None:
+        """Compile the marks that begin like this one and come before it: they count first, so they are waited for."""
+        if group not in self._rivals:
+            self._rivals[group] = self._earlier(group)
+        return self._rivals[group]
+
+    def _opened_by(self) -> list[str]:
+        return [*(opener for opener, _ in self.syntax.reasoning), ""]
+
+    def _marks(self) -> Iterator[tuple[str, str]]:
+        """Whatever may be found in text, as a group's name and a pattern: the first that fits counts."""
+        syntax = self.syntax
+        for number, section in enumerate(self.sections):
+            if section.opener:
+                yield f"s{number}", section.opener
+            yield from (
+                (f"c{number}_{at}", form.head.source)
+                for at, form in unsure_first(section.forms)
+                if form.head is not None and (form.form.alone or not section.opener)
+            )
+        yield from self.further_marks()
+        for kind, pairs in (("r", syntax.reasoning), ("h", syntax.hidden), ("u", syntax.unwrap)):
+            yield from ((f"{kind}{number}", self.label(opener)) for number, (opener, _) in enumerate(pairs))
+            yield from ((f"x{kind}{number}", literal(closer)) for number, (_, closer) in enumerate(pairs) if closer)
+        yield from ((f"e{number}", self.label(stop)) for number, stop in enumerate(syntax.stop))
+        yield from (
+            (f"o{number}_{at}", closer)
+            for number, section in enumerate(self.sections)
+            for at, closer in enumerate(section.closers)
+            if not _PUNCTUATION(closer)
+        )
+        yield from (
+            (f"m{number}_{at}", rf"{literal(tag)}(?={BROKEN_CALL}|\s{{0,8}}{word or '(?!)'}\b)")
+            for number, section in enumerate(self.sections)
+            for at, form in enumerate(section.forms)
+            for tag, word in _FIRST_TAG.findall(form.form.call)
+            if not section.opener
+        )
+        tails = {form.tail.pattern for section in self.sections for form in section.forms if form.tail}
+        yield from ((f"t{number}", tail) for number, tail in enumerate(sorted(tails)) if not _PUNCTUATION(tail))
+
+    def _earlier(self, group: str) -> regex.Pattern[str] | None:
+        sources: list[str] = []
+        for known, source in self._marked:
+            if known == group:
+                start = plain_start(source)
+                begun = ((one, plain_start(one)) for one in sources)
+                rivals = [
+                    strip_groups(one) for one, other in begun if start.startswith(other) or other.startswith(start)
+                ]
+                return regex.compile(f"{self._line}(?:{'|'.join(rivals)})", self.flags) if rivals else None
+            sources.append(source)
+        return None
+
+    def _end(self, opener: str, pairs: tuple[Pair, ...]) -> regex.Pattern[str] | None:
+        return regex.compile(source, self.flags) if (source := closing(opener, pairs)) else None
+
+    def _in_reasoning(self, opener: str) -> regex.Pattern[str]:
+        closer = closing(opener, self.syntax.reasoning)
+        drafts = closer and self.syntax.calls_in_reasoning == "draft"
+        openers = [] if drafts else [f"(?P<call>{self.openers()})"]
+        if closer:
+            openers.insert(0, f"(?P<end>{closer})")
+        else:
+            others = [self.label(opener) for opener, _ in (*self.syntax.reasoning, *self.syntax.unwrap)]
+            others += map(self.label, self.syntax.stop)
+            openers.insert(0, "(?P<next>" + "|".join(others) + ")")
+        line = r"(?<![^\n])[ \t]{0,8}" if self.syntax.lines else ""
+        return regex.compile(f"{line}(?:{'|'.join(openers)})", self.flags)
+
+    def openers(self) -> str:
+        """Whatever may begin a call, without groups."""
+        sources = [section.opener for section in self.sections if section.opener]
+        sources += [
+            form.head.source
+            for section in self.sections
+            for form in section.forms
+            if form.head is not None and (form.form.alone or not section.opener)
+        ]
+        sources += [source for _, source in self.further_marks()]
+        return "|".join(map(strip_groups, sources)) or r"(?!)"
+
+    def label(self, marker: str) -> str:
+        """Compile a marker of reasoning, of an answer or of the turn's end."""
+        return literal(marker)
+
+    def further_marks(self) -> Iterable[tuple[str, str]]:
+        """Give the groups and patterns of further markers that begin calls."""
+        return ()
+
+    def _sections(self) -> Iterator[Section]:
+        grouped: dict[str, list[Form]] = {}
+        for form in self.syntax.forms:
+            opening, _, closer = form.section.partition("{calls}")
+            grouped.setdefault(f"{opening.strip()}{{calls}}{closer.strip()}", []).append(form)
+        openers: list[str] = []
+        for template, forms in grouped.items():
+            openers.append(section_opener(template.partition("{calls}")[0], forms))
+            openers.extend(
+                strip_groups(begin.source)
+                for form in forms
+                if (form.alone or form.section == "{calls}") and (begin := self.begin(form)) is not None
+            )
+        line = r"(?<![^\n])[ \t]{0,8}" if self.syntax.lines else ""
+        begins = tuple(line + source for source in openers if source)
+        for template, forms in grouped.items():
+            opening, _, closing_text = template.partition("{calls}")
+            closers = [literal(text) for text in with_and_without(closing_text)]
+            closers += [literal(end) for end in forms[0].ends if closing_text]
+            closer = "|".join(closers)
+            compiled = distinguished([self._form(form, closer, begins) for form in forms])
+            heads = [next_call(form, f"f{at}") for at, form in unsure_first(compiled)]
+            if opening and not closer:  # before a head that would fit the marker's own text
+                heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")
+            # Where a bracket is all of the closer, a second one is text: the first has closed the calls.
+            surplus = "(?P<extra>(?!))?" if closing_text in ("]", "}") else rf"(?P<extra>[}}\]]{{1,8}}{GAP})?"
+            closes = [rf"{GAP}(?:[,;]{GAP})?{surplus}(?P<close>{source})" for source in closers if source]
+            bracketed = len(closing_text) > 1 and closing_text.lstrip().startswith(("[", "{"))
+            heads = [*(closes if bracketed else ()), *heads, *closes]  # else the closer's bracket would begin a call
+            tails = [form.tail.pattern for form in compiled if form.tail]
+            calls = strip_groups("|".join(form.head.source for form in compiled if form.head))
+            inner = Nesting([calls], tails, self.flags)
+            yield Section(
+                opener=section_opener(opening, forms),
+                closer=regex.compile(closer, self.flags) if closer else None,
+                ends=tuple(regex.compile(source, self.flags) for source in closers[:-1] if source),
+                closers=[source for source in closers if source],
+                forms=compiled,
+                bare=forms[0].bare,
+                next=tuple(regex.compile(source, self.flags) for source in heads),
+                marked=tuple(
+                    regex.compile(f"{GAP}(?:[,;]{GAP})?{form_start(form)}", self.flags)
+                    for form in compiled
+                    if lead_of(form.form)
+                ),
+                resync=Resync([*closers, *tails], begins, self.flags),
+                nesting=Nesting([literal(opening)], closers, self.flags) if closing_text else inner,
+                inner=inner,
+            )
+
+    def begin(self, form: Form) -> Head | None:
+        """Compile what a call begins with; a tool's name alone counts only where a body follows."""
+        parts = BODY.split(form.call)
+        if not parts[0].strip():
+            return None
+        begin = self._head(parts[0])
+        if form.literals is not None and form.literals.keywords:
+            begin = replace(begin, source=begin.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{PLAIN_NAME})"))
+        if form.tentative and form.literals is None and parts[1:2] == ["args"]:
+            return replace(begin, source=rf"{begin.source}(?={GAP}\{{)")
+        if not form.offered:
+            unsure = form.tentative and form.section == "{calls}" and not parts[0].rstrip().endswith("}")
+            return replace(begin, source=begin.source + before_call(parts[0], form)) if unsure else begin
+        if form.call.startswith("<"):
+            others = rf"(?:[^<]|<(?!/?(?:{self.tags})[\s/>])){{1,{_MOST_WORDS}}}"
+            # without any argument's element: no call, but meant as one
+            words = rf"(?!{GAP}\{{|`(?!``)|[\"']){others}{self._end_tag}"
+            follow = {"yaml": _YAML, "args": rf"{GAP}\{{"}.get(parts[1], rf"{GAP}<|{words}")
+            source = begin.source.replace(f"(?P<name>{TAG_NAME})", f"(?P<name>{self.tags})")
+            return replace(begin, source=rf"{source}(?:(?<=/>)|(?={follow}))")
+        plain = begin.source.replace(f"{PLAIN_NAME}+", PLAIN_NAME)
+        source = plain.replace(f"(?P<name>{PLAIN_NAME})", f"(?P<name>{self.names})")
+        return replace(begin, source=r"(?<![^\n>])" + source + r"(?<=\n)")  # on a line of its own, or after a marker
+
+    def _head(self, template: str) -> Head:
+        """Compile a call's head; a quote in place of the name shows that the marker before it is only mentioned."""
+        found = self._named_head(template)
+        return replace(found, source=found.source.replace("(?P<name>", "(?![`\"'])(?P<name>"))
+
+    def _named_head(self, template: str) -> Head:
+        """Compile a call's head; a name stays on its line where lines matter, and is a plain word where it begins."""
+        found = head(template)
+        if self.syntax.lines:
+            found = replace(found, source=found.source.replace(r"\s{0,64}+(?P<name>", r"[ \t]{0,64}+(?P<name>"))
+            if not template.startswith("{name}"):
+                return found
+        following = _BEHIND_NAME.search(template)
+        if following and not template.startswith("{name}"):  # else a name might hold the marker that ends it
+            narrow = SLOT.replace("<>{", f"<>{{{re.escape(following[1])}")
+            return replace(found, source=found.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{narrow})"))
+        return found
+
+    def _form(self, form: Form, closer: str, begins: tuple[str, ...]) -> FormGrammar:
+        pieces = BODY.split(form.call)
+        tail = pieces[-1] if len(pieces) > 1 else ""
+        end = self._end_tag if form.offered and tail else literal(tail)
+        end = "|".join([end, *map(literal, form.ends)]) if end else ""
+        body = pieces[1] if len(pieces) > 1 else ""
+        payload = None
+        if "payload" in pieces[1::2]:
+            payload = PayloadEnds(end, begins, self.flags)
+        frame = self.syntax.frame
+        if frame is not None:
+            begins, closer = (literal(frame.start),), "|".join(map(literal, (*frame.ends, frame.start)))
+        whole, end = end, in_part(end, tail, [*begins, closer]) if form.elements else end
+        follow = end or closer or "|".join(begins)
+        begin = self.begin(form)
+        if begin is not None and pieces[0].rstrip().endswith("}"):  # a name that no marker ends
+            begin = replace(begin, source=begin.source + first_of_body(form, body, end))
+        middle = literal(pieces[2]) if len(pieces) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail
+        parts = HeadParts(form.parts, form.elements, follow, self.flags) if form.parts and form.elements else None
+        if begin is not None and parts is not None:
+            begin = replace(begin, source=parts.start)
+        next_or_stop = (*begins, *map(literal, self.syntax.stop))
+        own = begin.source if begin is not None and parts is None else literal(form.section.partition("{calls}")[0])
+        section = "" if parts or begin is None else literal(form.section.partition("{calls}")[0])
+        inside = parts.start if parts else ""
+        if frame is not None and begin is None:  # a message is all of the call
+            own, inside = literal(frame.body), r"[\s\S]"
+        lead = next((literal(tag) for tag, _ in _FIRST_TAG.findall(form.call)), "")
+        around = Around(begins, strip_groups(own), follow, inside, section, section_end=closer, lead=lead)
+        return FormGrammar(
+            form=form,
+            head=begin,
+            head_pattern=regex.compile(begin.source if begin else "", self.flags),
+            parts=parts,
+            escaped=form.elements is not None and form.elements.escape != "none",
+            body=body,
+            middle=regex.compile(middle, self.flags) if middle else None,
+            extra_tail=regex.compile(rf"{GAP}(?P<extra>[}}\]]{{1,8}}{GAP})?(?:{end})", self.flags),
+            payload=payload,
+            tail=regex.compile(end, self.flags) if end else None,
+            whole_tail=regex.compile(whole, self.flags),
+            shape=compile_shape(form.json) if form.json else None,
+            elements=ElementGrammar(form.elements, around, ignore_case=self.syntax.ignore_case)
+            if form.elements
+            else None,
+            json=form.json,
+            literals=LiteralGrammar(form.literals, ending(end, closer, own, next_or_stop)) if form.literals else None,
+            begins="|".join(begins),
+        )
+
+
+def next_call(form: FormGrammar, group: str) -> str:
+    """How a call begins in its section; where its head is in parts, with the notes before them."""
+    if form.parts:
+        return rf"(?P<{group}>(?={LAYOUT}{form_start(form)}))"
+    return rf"{GAP}(?:[,;]{GAP})?(?P<{group}>{form_start(form)})"

@@ -1,0 +1,1 @@
+"""Reads whole answers that are exactly as their format writes them."""

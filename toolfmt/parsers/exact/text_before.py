@@ -1,0 +1,121 @@
+r"""The text that was passed on since the last call, and whether it ends inside a value of a call nobody recognised.
+
+<tool_cal>write\n<arg_key>text</arg_key><arg_value>I call <tool_call>rm...</tool_call>
+^ text, as its marker is misspelt       ^ its value       ^ quoted: this call must not run
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.schema import declares
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolfmt.model import ToolDefinition
+    from toolfmt.parsers.compiled.grammar import CompiledSyntax
+
+_LONGEST = 4096
+"""As much of a line as is looked at."""
+_QUOTED = re.compile(r"""(?<=[=(\[{,:])(\s{0,8})(["'])(?:\\.|(?!\2).)*+(?P<end>\2)?""", re.DOTALL)
+_STRING = re.compile(r"""(?<=[=(\[{,:])[ \t]{0,8}(["'])(?:\\[^\n]|(?!\1)[^\\\n])*+(?P<end>[\s\S])?""")
+_STRING_ENDS = {quote: re.compile(rf"(?:\\[^\n]|[^\\\n{quote}])*+(?P<end>[\s\S])?") for quote in "'\""}
+_BRACKETS = re.compile(r"[()\[\]{}]")
+_WITHIN = re.compile(r"""[\w"'=(\[{\\]\Z""").search
+"""What is right before something that is a part of a word, a text or an expression."""
+
+
+class TextBefore:
+    """Text since the last call; each piece is scanned once, when something that begins a call is found after it."""
+
+    def __init__(self, grammar: CompiledSyntax, tools: Mapping[str, ToolDefinition]) -> None:
+        """Look for values of this format; keys that are elements' names count where they are those of `tools`."""
+        self._grammar, self._tools = grammar, tools
+        self._pieces = Pieces()
+        self.add = self._pieces.add
+        self._line = self._quote = ""
+        self._open = 0
+
+    def clear(self) -> None:
+        """Begin again: a call was read, or something was closed."""
+        self._pieces.take()
+        self._line = self._quote = ""
+        self._open = 0
+
+    def state(self) -> tuple[str, str, int]:
+        """Give what `restore` takes."""
+        self._scan()
+        return self._line, self._quote, self._open
+
+    def restore(self, state: tuple[str, str, int]) -> None:
+        """Go back to where `state` was taken."""
+        self._pieces.take()
+        self._line, self._quote, self._open = state
+
+    def in_code(self) -> bool:
+        """Whether what follows is quoted in its line, or a part of an expression."""
+        self._scan()
+        return inside_code(self._line)
+
+    def in_value(self) -> bool:
+        """Whether what follows is in a value: a string that its line does not close, or an element."""
+        self._scan()
+        return bool(self._open or self._quote)
+
+    def _scan(self) -> None:
+        text = self._pieces.take()
+        if not text:
+            return
+        self._line = line_of(self._line + text)
+        if self._quote or '"' in text or "'" in text:
+            self._scan_strings(text)
+        if self._grammar.elements:
+            self._scan_elements(text)
+        if (quote := self._grammar.own_quote) is not None:
+            for found in quote.finditer(text):
+                self._open = int(not self._open and found["opens"] is not None)
+
+    def _scan_strings(self, text: str) -> None:
+        at = 0
+        if self._quote:
+            rest = _STRING_ENDS[self._quote].match(text)
+            at = len(text) if rest is None or rest["end"] is None else rest.end()
+        if at < len(text) or not self._quote:
+            self._quote = ""
+            for string in _STRING.finditer(text, at):
+                self._quote = "" if string["end"] else string[1]
+
+    def _scan_elements(self, text: str) -> None:
+        for elements in self._grammar.elements:
+            if not self._open and not any(map(text.__contains__, elements.value_starts)):
+                continue
+            for found in elements.value_marks.finditer(text):
+                key = found.groupdict().get("key")
+                if key is None or elements.special or self._known(key):
+                    self._open = max(self._open + (-1 if found["close"] else 1), 0)
+
+    def _known(self, key: str) -> bool:
+        return key in self._tools or any(declares(tool.parameters, key) for tool in self._tools.values())
+
+
+def line_of(text: str) -> str:
+    """The end of a text from its last line break on."""
+    return text[text.rfind("\n") + 1 :][-_LONGEST:]
+
+
+def opens_string(text: str) -> bool:
+    """Whether a string of code begins in a text."""
+    return _STRING.search(text) is not None
+
+
+def inside_code(line: str) -> bool:
+    """Whether what follows a line's beginning is quoted in it, or a part of an expression."""
+    if _WITHIN(line) or any(found["end"] is None for found in _QUOTED.finditer(line)):
+        return True
+    depth = 0
+    for bracket in _BRACKETS.findall(_QUOTED.sub("", line)):
+        depth = depth + 1 if bracket in "([{" else max(depth - 1, 0)
+    return depth > 0

@@ -1,0 +1,246 @@
+r"""Whole answers of plain text and calls as their format writes them, read without a grammar at work.
+
+    Let me look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>
+
+Most answers hold nothing else, and most of what a grammar at work costs is to be able to wait. An
+answer in which there is anything else, be it a quotation, is read by the grammar from its beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from toolfmt.dialect.syntax import template_slots
+from toolfmt.events import ArgumentsDelta, CallEnd, CallStart, TextDelta
+from toolfmt.parsers.compiled.sections import with_and_without
+from toolfmt.parsers.driving import has_ended
+from toolfmt.parsers.exact.text_before import inside_code, line_of, opens_string
+from toolfmt.parsers.exact.written import SPACE, NotAtOnce, WrittenForm, as_written
+from toolfmt.parsers.scanning.cursor import WHITE
+from toolfmt.parsers.scanning.surroundings import may_quote
+from toolfmt.schema import problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import regex
+
+    from toolfmt.dialect.record import Parser, ParserOptions
+    from toolfmt.events import Event
+    from toolfmt.parsers.compiled.grammar import CompiledSyntax
+    from toolfmt.parsers.compiled.sections import FormGrammar, Section
+    from toolfmt.parsers.exact.written import ReadCall
+
+_LIST = re.compile(rf"{SPACE}\[").match
+_NEXT = re.compile(rf"{SPACE}([,\]])").match
+_GOES_ON = re.compile(rf"{SPACE}[,\"}}\]]|[ \t]*[\w'()]").match
+"""What may go on with a call that no marker ends."""
+_MARKS = re.compile("[`~>\"'\u201c\u2018\u00ab]").search
+"""What a text holds in which a call may be quoted."""
+
+
+class WrittenSection:
+    """Calls of one form and the markers around them, if there are any."""
+
+    def __init__(self, compiled: FormGrammar, rivals: Sequence[regex.Pattern[str]], *, unmarked: bool = False) -> None:
+        """Compile; `rivals` are the patterns that come before a call of the form, which may be JSON `unmarked`."""
+        data, form = compiled.form, WrittenForm(compiled, bare=compiled.form.bare or unmarked)
+        if unmarked and "id" in template_slots(data):
+            raise NotAtOnce
+        closing = with_and_without(data.section.partition("{calls}")[2])[0]
+        between = ";" if unmarked else data.separator.strip()
+        self._between = (
+            re.compile(SPACE + re.escape(between)).match if between in {",", ";"} and not data.array else None
+        )
+        self._bare, self._unmarked = data.bare or unmarked, unmarked
+        fenced = closing.lstrip().startswith("`")  # a fence may also begin the next call
+        if "{" in closing or fenced or (data.array and data.call != "{call}"):
+            raise NotAtOnce
+        endless = compiled.endless or (compiled.literals is not None and not closing.strip())
+        self._goes_on = _GOES_ON if endless and not unmarked else None
+        self._form, self._listed = form, data.array
+        self._rivals = rivals
+        self._closer = re.compile(SPACE + as_written(closing.strip())).match if closing.strip() else None
+        self._early = None if not closing.strip() or form.begins_with(closing.strip()[0]) else self._closer
+        """Matches what closes the calls, where it cannot begin one."""
+        self.open = self._closer is None
+        """Nothing ends the calls: after each one the next may follow."""
+
+    def read(self, text: str, start: int, at: int, options: ParserOptions, events: list[Event], index: int) -> int:  # noqa: PLR0913, PLR0917 - a place
+        """Read the section at `start`, its first call at `at` with this `index`; its end, or -1 in any doubt."""
+        calls: list[ReadCall] = []
+        at = self._calls(text, at, options, calls)
+        if at < 0 or not calls:
+            return -1
+        if self._closer is not None:
+            closed = self._closer(text, at)
+            if closed is None:
+                return -1
+            at = closed.end()
+        if self._goes_on is not None and self._goes_on(text, at):
+            return -1
+        limits, tools = options.limits, options.tools
+        if self._bare and tools and any(call.name not in tools for call, _, _ in calls):
+            return -1
+        if index + len(calls) > limits.calls or at - start > limits.call_chars:
+            return -1
+        last = None if self._listed and not self._unmarked else calls[-1]
+        for one in calls:
+            call, early, end = one
+            end = at if one is last else end
+            written = str(call.raw_arguments)
+            events += (
+                CallStart(index, call.name, early),
+                ArgumentsDelta(index, written),
+                CallEnd(index, call, (start, end)),
+            )
+            start, index = end, index + 1
+        return at
+
+    def _calls(self, text: str, at: int, options: ParserOptions, calls: list[ReadCall]) -> int:
+        """Read the calls at `at` into `calls`; where they end, or -1."""
+        if self._listed:
+            begun = _LIST(text, at)
+            if begun is None:
+                return -1
+            at = begun.end()
+        more = True
+        while more and not (calls and (at == len(text) or (self._early is not None and self._early(text, at)))):
+            if self._rivals and any(rival.match(text, at, partial=True) for rival in self._rivals):
+                break
+            gap = self._between(text, at) if self._between is not None and calls else None
+            if self._unmarked and calls and gap is None and not self._listed:
+                break
+            call = self._form.read(text, at if gap is None else gap.end(), options)
+            if call is None and gap is not None:
+                return -1
+            after = _NEXT(text, call[2]) if call is not None and self._listed else None
+            if call is None or (self._listed and after is None):
+                break
+            calls.append(call)
+            more, at = (True, call[2]) if after is None else (after[1] == ",", after.end())
+        return -1 if self._listed and more else at
+
+
+class WholeReader:
+    """A grammar, and what whole answers are read with; shared by all its parsers."""
+
+    def __init__(self, grammar: CompiledSyntax) -> None:
+        """Take the patterns of `grammar`, which are compiled."""
+        self.grammar = grammar
+        syntax = grammar.syntax
+        self.reads = not (syntax.lines or syntax.starts_in_reasoning or syntax.unclaimed == "hidden")
+        """Whether any answer is read here."""
+        self._first = grammar.first.search
+        self._marker = grammar.marker.match
+        self._strips, self._drops = grammar.opens[0], grammar.ends[0]
+        self._leading = {opener.strip()[:1] for opener, _ in syntax.leading}
+        quotes = {quote for form in syntax.forms if form.literals for quote in form.literals.quotes if len(quote) > 1}
+        self._values = [*quotes, *(start for one in grammar.elements for start in one.value_starts)]
+        self._sections = dict(_written(grammar)) if self.reads and not syntax.ends_after_calls else {}
+
+    def read(self, text: str, options: ParserOptions) -> list[Event] | None:
+        """Read an answer; None where the grammar has to read it."""
+        begins = text.lstrip()[:1] in self._leading and self.grammar.leading.may_begin(text)
+        if begins or options.reasoning_open or len(text) > options.limits.call_chars:
+            return None
+        events: list[Event] = []
+        at, here, calls, strips = 0, len(text), 0, self._strips
+        while at < here:
+            first = self._first(text, at)
+            start = here if first is None else first.start()
+            found = None if first is None else self._marker(text, start)
+            known = None if found is None else self._sections.get(str(found.lastgroup))
+            if first is not None and known is None:
+                return None
+            if start > at:
+                said = text[at:start]
+                if known is not None and self._doubtful(said, known[0]):
+                    return None
+                if body := said.rstrip(WHITE):
+                    said = body if self._drops and known is not None else said
+                    body = said.lstrip(WHITE) if strips else said
+                    events.append(TextDelta(body, at + len(said) - len(body)))
+                    strips = False
+            if known is None or found is None:
+                break
+            section, written, rival = known
+            if rival is not None and rival.match(text, start, partial=True):
+                return None
+            size = len(events)
+            at = written.read(text, start, found.end() if section.opener else start, options, events, calls)
+            if at < 0 or (
+                written.open and at < here and any(one.match(text, at, partial=True) for one in section.next)
+            ):
+                return None
+            calls += (len(events) - size) // 3  # a call has three
+        return events
+
+    def _doubtful(self, text: str, section: Section) -> bool:
+        """Whether a call after this text may be shown by it, or be a part of something."""
+        if _MARKS(text) and (may_quote(text) or opens_string(text)):
+            return True
+        if any(map(text.__contains__, self._values)):
+            return True
+        return section.bare and inside_code(line_of(text))
+
+
+def _written(
+    grammar: CompiledSyntax,
+) -> Iterator[tuple[str, tuple[Section, WrittenSection, regex.Pattern[str] | None]]]:
+    """The sections whose calls are read at once, by the group of what opens them, and what reads them."""
+    for number, section in enumerate(grammar.sections):
+        compiled = section.forms[0]
+        unmarked = compiled.body == "call" and compiled.head is None and not section.opener
+        before = next(at for at, pattern in enumerate(section.next) if "f0" in pattern.groupindex)
+        try:
+            written = WrittenSection(compiled, () if unmarked else section.next[:before], unmarked=unmarked)
+        except NotAtOnce:
+            continue
+        group = f"s{number}" if section.opener else "bare" if unmarked else f"c{number}_0"
+        yield group, (section, written, grammar.earlier(group))
+
+
+class WholeParser:
+    """Reads an answer that comes in one piece."""
+
+    def __init__(self, reader: WholeReader, options: ParserOptions, opened: Callable[[], Parser[str]]) -> None:
+        """Read with `reader`, or where that is not possible with the parser that `opened` gives."""
+        self._reader, self._options, self._opened = reader, options, opened
+        self._parser: Parser[str] | None = None
+        self._events: list[Event] | None = None
+        self._tried = False
+
+    def reads(self, chunk: str) -> bool:
+        """Whether this answer, which is the one that `feed` gets, is read without a grammar at work."""
+        if not self._tried:
+            self._events, self._tried = self._reader.read(chunk, self._options), True
+        return self._events is not None
+
+    def fits_tools(self, *, validate: bool) -> bool:
+        """Whether all calls that it has read are of offered tools, with valid arguments if that is asked."""
+        tools = self._options.tools
+        if not tools:
+            return True
+        calls = [event.call for event in self._events or () if isinstance(event, CallEnd)]
+        known = all(call.name in tools for call in calls)
+        return known and not (validate and any(problems(tools[call.name], call.arguments) for call in calls))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is over by its own markers."""
+        return self._parser is not None and has_ended(self._parser)
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read the answer."""
+        self.reads(chunk)
+        events, self._events, self._tried = self._events, None, False
+        if events is None:
+            self._parser = self._opened()
+            events = self._parser.feed(chunk)
+        return events
+
+    def close(self) -> list[Event]:
+        """Say that the answer has ended."""
+        return [] if self._parser is None else self._parser.close()

@@ -1,0 +1,1 @@
+"""Repairs failed calls, on request."""

@@ -1,0 +1,208 @@
+"""Broken calls mended, only when asked for, and never in silence.
+
+A failed call's text is mended and read again by the same dialect. The failure stays in the events; the mended
+call follows under an index of its own, with a `repaired` notice that says what was mended. Where what follows a
+slip does not leave one reading, there is no call.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolfmt.dialect.syntax import BODY_SLOTS, markers, spelled
+from toolfmt.errors import SchemaError
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
+from toolfmt.jsontext import is_object
+from toolfmt.parsers.bodies.by_schema import may_belong_outside
+from toolfmt.parsers.driving import PassingParser
+from toolfmt.parsers.mending.mend_json import SINGLE, JsonMender, single_braces
+from toolfmt.parsers.mending.mend_literals import LiteralMender
+from toolfmt.parsers.mending.mend_tags import Mend, TagMender
+from toolfmt.schema import declares, problems, property_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from toolfmt.dialect.record import Parser
+    from toolfmt.dialect.syntax import Form, Syntax
+    from toolfmt.events import Event
+    from toolfmt.model import ToolDefinition, ToolInvocation
+
+_MOST = 100_000
+"""Characters of a call that is mended, at the most."""
+_WORK, _SETUP = 4_000_000, 200
+"""Characters that are read again in one answer at the most, and how many opening a parser counts for."""
+_REASONS = frozenset({"truncated", "malformed"})
+_FENCE = re.compile(r"\s*`{3}(?:json|tool_call|tool_code|python|xml)?\s*\Z")
+_TAG = re.compile(r"<[^<>]{1,256}>")
+_QUOTED = re.compile(r"[\"'“]").search
+_EMPTY = re.compile(r"\{\s*\}").search
+"""What a call without arguments has to hold: one of which they are missing is not mended."""
+_REST = re.compile(r"[\s\]});,`>]+")
+
+
+class RepairingParser(PassingParser):
+    """Passes a parser's events on and tries to mend each call that failed for how it is written."""
+
+    def __init__(
+        self,
+        parser: Parser[str],
+        reopen: Callable[[], Parser[str]],
+        syntax: Syntax | None,
+        tools: Mapping[str, ToolDefinition],
+    ) -> None:
+        """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect."""
+        super().__init__(parser)
+        self._read = reopen
+        self._mender = _Mender(syntax, tools) if syntax is not None else None
+        self._extra = 0
+        self._left = _WORK
+
+    def _passed(self, events: list[Event]) -> list[Event]:
+        out: list[Event] = []
+        for event in events:
+            moved = event
+            if self._extra and isinstance(event, CallStart | ArgumentsDelta | CallEnd | CallFailed):
+                moved = replace(event, index=event.index + self._extra)
+            out.append(moved)
+            if isinstance(moved, CallFailed) and moved.reason in _REASONS and len(moved.raw) <= _MOST:
+                out.extend(self._again(moved))
+        return out
+
+    def _again(self, failure: CallFailed) -> list[Event]:
+        """Mend a call that failed, where the likeliest texts that can be read are the same calls."""
+        if self._mender is None or self._calls(failure.raw, failure.raw):
+            return []  # what reads as it is failed for what is around it: it may be quoted
+        for group in self._mender.texts(failure.raw):
+            found: tuple[list[Event], str] | None = None
+            for mend in group:
+                events = self._calls(mend.text, failure.raw)
+                if found is not None and events and _called(events) != _called(found[0]):
+                    return []
+                if events and found is None:
+                    found = events, mend.slip
+            if found is not None:
+                notice = Notice("repaired", f"{failure.reason}: {found[1]}", failure.span)
+                return [notice, *self._numbered(found[0], failure)]
+        return []
+
+    def _calls(self, text: str, raw: str) -> list[Event]:
+        """Read a text; no events unless it is calls that fit their tools, and nothing else."""
+        self._left -= len(text) + _SETUP
+        if self._left < 0 or self._mender is None:
+            return []
+        parser = self._read()
+        events = [*parser.feed(text), *parser.close()]
+        calls = [event.call for event in events if isinstance(event, CallEnd)]
+        lost = any(
+            isinstance(event, CallFailed)
+            or (isinstance(event, TextDelta | ReasoningDelta) and event.text.strip())
+            or (isinstance(event, Notice) and event.kind == "ambiguous_closer")
+            for event in events
+        )
+        empty = any(not call.arguments for call in calls) and not _EMPTY(raw)
+        return events if calls and not lost and not empty and all(map(self._mender.fits, calls)) else []
+
+    def _numbered(self, events: list[Event], failure: CallFailed) -> Iterator[Event]:
+        for event in events:
+            if isinstance(event, CallStart | ArgumentsDelta):
+                yield replace(event, index=failure.index + 1 + event.index)
+            elif isinstance(event, CallEnd):
+                self._extra += 1
+                call = event.call.model_copy(update={"certainty": "guessed"})
+                yield CallEnd(failure.index + 1 + event.index, call, failure.span)
+
+
+class _Mender:
+    """The texts that a broken call of a dialect may have been meant as."""
+
+    def __init__(self, syntax: Syntax, tools: Mapping[str, ToolDefinition]) -> None:
+        self._tools = tools
+        self._marker = re.compile("|".join(map(re.escape, markers(syntax))) or r"(?!)")
+        self._keys = {key for tool in tools.values() for key in property_names(tool.parameters)}
+        self._outer = {key for form in syntax.forms for key in _template_keys(form)}
+        self._keys |= self._outer
+        self._tags = TagMender(syntax.forms[0], tools.values())
+        self._literals = LiteralMender(syntax.forms, self._keys) if tools else None
+        self._frames = list(dict.fromkeys(frame for form in syntax.forms if (frame := _frame(form)) is not None))
+
+    def fits(self, call: ToolInvocation) -> bool:
+        """Whether a call is of an offered tool and has only its arguments, with no tag and no other argument in one."""
+        if self._tags.holds(call.arguments):
+            return False
+        if not self._tools:
+            return True
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return False
+        named = any(True for _ in property_names(tool.parameters))
+        fitting = not named or all(declares(tool.parameters, key) for key in call.arguments)
+        return fitting and not may_belong_outside(call.arguments, tool.parameters) and _valid(tool, call)
+
+    def texts(self, raw: str) -> Iterator[list[Mend]]:
+        """Give the texts in groups, the likelier first."""
+        if self._frames:
+            if (text := single_braces(raw)) != raw:
+                yield [Mend(text, SINGLE)]
+            yield from ([mend] for mend in self._json(raw))
+        yield from self._tags.mends(raw)
+        if self._literals is not None:
+            yield from self._literals.mends(raw)
+
+    def _json(self, raw: str) -> Iterator[Mend]:
+        at = raw.find("{")
+        if at < 0:
+            return
+        before = raw[:at].rstrip()
+        if _QUOTED(_TAG.sub("", before)):
+            return  # the bracket is part of a text
+        if before.endswith("[") and not before.endswith("[["):
+            at = len(before) - 1  # the object is in a list, which is cut off with it
+        found = JsonMender(raw, at, self._marker, self._keys, self._outer, only=bool(self._tools)).mended()
+        if found is None:
+            return
+        slips = "; ".join(found.slips)
+        yield Mend(raw[:at] + found.text + raw[found.end :], slips)
+        head = _FENCE.sub("\n", raw[:at])
+        if head != raw[:at]:
+            slips = "; ".join([*found.slips, "remove the code fence"])
+        if _REST.sub("", self._marker.sub("", raw[found.end :])):
+            return
+        for opener, closer in self._frames:
+            yield Mend(head + found.text + closer, slips)
+            if opener:
+                yield Mend(opener + found.text + closer, slips)
+
+
+def _valid(tool: ToolDefinition, call: ToolInvocation) -> bool:
+    try:
+        return not problems(tool, call.arguments)
+    except SchemaError:
+        return True  # a schema that cannot be checked against says nothing
+
+
+def _called(events: list[Event]) -> list[ToolInvocation]:
+    return [event.call for event in events if isinstance(event, CallEnd)]
+
+
+def _template_keys(form: Form) -> Iterator[str]:
+    """The keys of a call that is a JSON object."""
+    stack: list[object] = [form.json.template, *form.json.accepts] if form.json is not None else []
+    while stack:
+        node = stack.pop()
+        if is_object(node):
+            yield from (key for key in node if key.isidentifier())
+            stack.extend(node.values())
+
+
+def _frame(form: Form) -> tuple[str, str] | None:
+    """What is written before and after the JSON of one call; nothing before it where the name is there."""
+    whole = form.section.replace("{calls}", form.call)
+    slot = next((slot for slot in BODY_SLOTS & {"call", "args"} if f"{{{slot}}}" in whole), None)
+    if slot is None or form.literals is not None:
+        return None
+    opener, _, closer = whole.partition(f"{{{slot}}}")
+    brackets = ("[", "]") if form.array else ("", "")
+    return opener + brackets[0] if slot == "call" else "", brackets[1] + spelled(closer.replace("{payload}", ""))

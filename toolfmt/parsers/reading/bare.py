@@ -1,0 +1,303 @@
+"""JSON calls that stand in prose or a code fence, without a marker.
+
+    Sure: {"name": "search", "args": {"q": "x"}}
+
+Every object and every list is a candidate. It is held while it may still be a
+call, or a list of calls, and is text as soon as it can be none; what is
+inside text is never looked at. Of a list in which one element is a call, the
+others are calls too, or failures.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.bodies.json_calls import CallObject
+from toolfmt.parsers.bodies.json_values import ignore, peek, read_value, skip_space, whole_value
+from toolfmt.parsers.reading.bare_ends import ODD, BareEnds, Verdict, cannot_be_call, foreign, judge
+from toolfmt.parsers.reading.skipping import NEAR, pass_on
+from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
+from toolfmt.parsers.scanning.patterns import GAP, JSON_START, match_next
+from toolfmt.parsers.scanning.pieces import IGNORED
+from toolfmt.parsers.scanning.sink import Draft
+
+if TYPE_CHECKING:
+    from toolfmt.dialect.syntax import JsonCall
+    from toolfmt.model import CallProvenance
+    from toolfmt.parsers.bodies.json_shapes import JsonNode
+    from toolfmt.parsers.reading.skipping import Skipper
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+    from toolfmt.parsers.scanning.sink import Sink
+
+
+_NEXT = rf"{GAP};{GAP}"
+_NEXT_IN_FENCE = rf"{GAP}[;,]?{GAP}"
+_SIBLING = regex.compile(r"\]|,\s{0,64}\{\s{0,64}[\"']")
+_FRAME = " \t\r\n]},"
+"""What may come after the calls of a list, up to the end of the object that holds it."""
+MOST_SECOND_LOOKS = 16
+"""How many broken candidates are read again from the first string that may be none: each may reach to the end."""
+
+
+@cache
+def _json_after(before: str) -> regex.Pattern[str]:
+    """What may be a call, after what separates two; compiled when a call without a marker is first read."""
+    return regex.compile(before + JSON_START)
+
+
+@lru_cache(maxsize=32)
+def _fence(ticks: int) -> regex.Pattern[str]:
+    """The end of a code fence of so many characters."""
+    return regex.compile(rf"\s{{0,256}}`{{{ticks}}}")
+
+
+class _NoCall(Exception):  # noqa: N818 - control flow, never seen by callers
+    """What was held is text."""
+
+
+class _Full(Exception):  # noqa: N818 - as above
+    """There are as many calls as there may be."""
+
+
+class BareReader:
+    """Reads one candidate and those that follow it directly."""
+
+    def __init__(self, cur: Cursor, sink: Sink, call: tuple[JsonCall, JsonNode], skipper: Skipper) -> None:
+        """Read from `cur` into `sink` what has the shape of `call`."""
+        self._cur = cur
+        self._sink = sink
+        self._skipper = skipper
+        self._json, self._shape = call
+        self._provenance: CallProvenance = "bare"
+        self._ends = BareEnds(cur, sink)
+        self._second_looks = MOST_SECOND_LOOKS
+
+    def read(self, found: regex.Match[str]) -> Reading[None]:
+        """Read the candidate whose fence, if any, is `found` and whose bracket comes next."""
+        cur = self._cur
+        cur.mark()
+        cur.pos = found.end()
+        if (yield from match_next(cur, _json_after(""))) is None:
+            cur.pos += 1
+            self._sink.text(cur.marked(), cur.mark_at)
+            cur.release()
+            return
+        fenced = len(found.group()) - len(found.group().lstrip("`"))
+        self._provenance = "fenced" if fenced else "bare"
+        while (yield from self._candidate()):
+            if not fenced:
+                self._ends.end_here()
+            more = yield from match_next(cur, _json_after(_NEXT_IN_FENCE if fenced else _NEXT))
+            if more is not None:
+                cur.pos = more.end()
+                continue
+            fence = (yield from match_next(cur, _fence(fenced))) if fenced else None
+            if fence is not None:
+                cur.pos = fence.end()
+            self._ends.end_here()
+            break
+        cur.release()
+
+    def _candidate(self) -> Reading[bool]:
+        """Read the object or list at the cursor; whether it held a call, or what was meant as one."""
+        cur, ends = self._cur, self._ends
+        begin = cur.at
+        ends.begin()
+        cur.deadline = begin + self._sink.options.limits.call_chars
+        try:
+            yield from (self._list() if cur.buf[cur.pos] == "[" else self._object())
+        except _Full:
+            cur.rewind(ends.next)
+            self._sink.refuse(cur.at)
+            return False
+        except (Malformed, Truncated, _NoCall) as problem:
+            cur.deadline = NEVER
+            if ends.sure:
+                cur.go(ends.next)
+            else:
+                yield from self._text(begin, broken=not isinstance(problem, _NoCall))
+        finally:
+            cur.deadline = NEVER
+        return ends.sure
+
+    def _object(self) -> Reading[None]:
+        """Read an object that is alone: a call, or what holds a list of calls."""
+        cur = self._cur
+        begin, before = cur.at, self._sink.calls
+        found = self._open()
+        found.watch = _watch
+        try:
+            yield from found.read(cur, self._shape)
+        except (Malformed, Truncated) as problem:
+            if self._ends.sure and found.draft.index < 0:  # an element has reported it
+                raise
+            yield from self._fail_broken(found.draft, problem, begin, meant=found.meant and not foreign(found))
+            return
+        if self._held_calls(found, before):
+            return
+        verdict = judge(found)
+        if verdict.kind == "text" and found.text_value is not None:
+            self._sink.text(cur.since(cur.mark_at)[: begin - cur.mark_at], cur.mark_at)
+            found.draft.think()
+            self._sink.text(*found.text_value)
+        else:
+            self._emit_verdict(found, verdict)
+
+    def _list(self) -> Reading[None]:
+        """Read a list that may be one of calls."""
+        cur, sink = self._cur, self._sink
+        cur.pos += 1
+        note = self._slip if self._json.tolerant else None
+        due, began = False, False  # a comma is due; an element was read
+        while True:
+            char = peek(cur) or (yield from skip_space(cur, note))
+            if char == ",":
+                if not due:
+                    self._slip("surplus comma")
+                cur.pos += 1
+                due = False
+            elif char == "]":
+                if began and not due:
+                    self._slip("trailing comma")
+                if not self._ends.sure:
+                    raise _NoCall
+                cur.pos += 1
+                return
+            elif not char or (due and char != "{"):
+                if not self._ends.sure:
+                    raise _NoCall
+                cur.go(self._ends.next)
+                sink.note("missing_close", "the list of calls is not closed", (cur.at, cur.at))
+                return
+            else:
+                if due:
+                    self._slip("missing comma")
+                yield from self._item(cur, self._shape)
+                due = began = True
+
+    def _element(self, cur: Cursor, node: JsonNode) -> Reading[None]:
+        """Read an element of a list that a key of the format names."""
+        yield from self._item(cur, node, wrapped=True)
+
+    def _item(self, cur: Cursor, node: JsonNode, *, wrapped: bool = False) -> Reading[None]:
+        self._ends.end("")
+        begin, before, sure = cur.at, self._sink.calls, self._ends.sure
+        found = self._open()
+        if sure:
+            cur.deadline = begin + self._sink.options.limits.call_chars
+        found.wrapped = wrapped
+        verdict = ODD
+        try:
+            if cur.buf[cur.pos] == "{":
+                yield from found.read(cur, node)
+                verdict = judge(found)
+            else:
+                yield from read_value(cur, IGNORED, ignore, found.limits, tolerant=self._json.tolerant)
+        except (Malformed, Truncated) as problem:
+            if self._sink.calls > before and found.draft.index < 0:  # an element of its own has reported it
+                raise
+            if isinstance(problem, Truncated) or not found.ends_before(cur, problem):
+                meant = found.meant and not foreign(found)
+                yield from self._fail_broken(found.draft, problem, begin, meant=meant, listed=True)
+                return
+            verdict = judge(found)
+        if self._held_calls(found, before):
+            return
+        if sure or verdict.kind in {"call", "failed"}:
+            self._emit_verdict(found, verdict)
+        elif not self._ends.hold_non_call(found.draft, verdict):
+            raise _NoCall
+
+    def _open(self) -> CallObject:
+        """Begin to read an object as a call."""
+        sink = self._sink
+        if sink.full:
+            raise _Full
+        draft = Draft(sink, self._ends.next, self._provenance, confirmed=False)
+        return CallObject(self._json, draft, sink.options.limits, self._element)
+
+    def _held_calls(self, found: CallObject, before: int) -> bool:
+        """Whether the object was there for its list of calls alone."""
+        if not found.listed or found.draft.index >= 0 or self._sink.calls == before:
+            return False
+        cur = self._cur
+        beside = cur.marked()
+        if beside.strip(_FRAME):
+            self._ends.end("")
+            self._sink.note("beside_calls", beside, (cur.mark_at, cur.at))
+            self._ends.end_candidate()
+        return True
+
+    def _emit_verdict(self, found: CallObject, verdict: Verdict) -> None:
+        """Decide what a complete object is."""
+        if verdict.kind == "call":
+            self._ends.call(found.draft, found.settled())
+        elif verdict.kind == "failed" or self._ends.sure:
+            self._ends.fail(found.draft, verdict.reason, verdict.detail)
+        else:
+            raise _NoCall
+
+    def _slip(self, what: str) -> None:
+        if not self._json.tolerant:
+            raise Malformed("malformed", what, self._cur.at) if self._ends.sure else _NoCall
+        self._ends.slip(what)
+
+    def _fail_broken(
+        self, draft: Draft, problem: Malformed | Truncated, begin: int, *, meant: bool, listed: bool = False
+    ) -> Reading[None]:
+        """Report an object or element, begun at `begin`, that broke; raises where it is no call or has no end."""
+        cur = self._cur
+        cur.deadline = NEVER
+        if not (meant or self._ends.sure):
+            raise problem
+        if isinstance(problem, Truncated):
+            cur.pos = len(cur.buf)
+            self._ends.fail(draft, "truncated", "the input ends inside the call")
+            raise problem
+        ended = False
+        if begin >= cur.mark_at:
+            ended = yield from self._skipper.skip(begin, problem.at)
+        if not ended and listed:
+            ended = yield from self._sibling()
+        self._ends.fail(draft, problem.reason, f"{problem.detail}, at offset {problem.at}")
+        if not ended:
+            raise problem
+
+    def _sibling(self) -> Reading[bool]:
+        """Go on to what looks like the next element or the end of the list; False, not moved, where none is near."""
+        cur = self._cur
+        limit = cur.at + NEAR
+        while True:
+            end = min(limit - cur.base, len(cur.buf))
+            found = _SIBLING.search(cur.buf, cur.pos, end)
+            if found is not None:
+                cur.pos = found.start()
+                return True
+            if cur.eof or limit <= cur.end:
+                return False
+            yield
+
+    def _text(self, begin: int, *, broken: bool) -> Reading[None]:
+        """Pass a candidate on as text."""
+        cur, sink = self._cur, self._sink
+        self._ends.forget()
+        lines = True
+        if broken:
+            lines = self._second_looks <= 0
+            self._second_looks -= 1
+        cur.rewind(begin)
+        sink.text(cur.marked(), cur.mark_at)
+        cur.release()
+        whole = whole_value(cur, sink.options.limits)
+        if whole is not None:
+            sink.text(whole[1], begin)
+        else:
+            yield from pass_on(cur, sink, sink.options.limits, lines=lines)
+
+
+def _watch(found: CallObject, node: JsonNode) -> None:
+    if cannot_be_call(found, node):
+        raise _NoCall

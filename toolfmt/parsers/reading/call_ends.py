@@ -1,0 +1,114 @@
+"""Ends of a call that come too early: what follows them was meant to be in it.
+
+f[ARGS]{"a": {"b": 1}}}              the last brace is too many: a notice
+f[ARGS]{"a": {"b": 1}}, "c": 2}      the object ended too early: no call
+    <tool name="f"/><arg name="a">               the element did: no call
+    <invoke name="f"></invoke><parameter name="a">
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt import jsontext
+from toolfmt.parsers.scanning.cursor import NEVER, Malformed
+from toolfmt.parsers.scanning.patterns import cut_off, match_next, search_on
+from toolfmt.schema import declares
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+    from toolfmt.parsers.bodies.element_grammar import ElementGrammar
+    from toolfmt.parsers.compiled.sections import FormGrammar
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+    from toolfmt.parsers.scanning.sink import Draft
+
+_ARGUMENT = r"<(?:[|\uff5c]\w{1,16}[|\uff5c])?(?:[Pp]aram|[Aa]rg)\w{0,12}[\s=>]"
+"""What an argument begins with in the formats that write elements."""
+HOLDS_ARGUMENT = regex.compile(_ARGUMENT).search
+_GOES_ON = regex.compile(
+    rf"""\s{{0,64}}{_ARGUMENT}"""
+    r"""|[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
+    r"""|["'][^"'\n]{1,64}["']?\s{0,8}:|[\w.$\-]{1,64}["']\s{0,8}:|[)\]}]{1,8}[^\n"<\[{]{0,256}")"""
+)
+_MEMBER = regex.compile(r"""[^"',)\]}\n]{0,64}["',)\]}]""").match
+"""Matches the beginning of a member, not a last word."""
+_IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
+"""What follows brackets that ended a string too early: its rest, and its quote."""
+_OBJECT = regex.compile(r"\s{0,64}(?:\{|(?P<key>(?<=\n)[\w.\-]{1,64}):\s)")
+_NO_TAIL = regex.compile(r"(?!)")
+_SURPLUS = regex.compile(r"\s{0,8}[}\]]")
+_MOST_SURPLUS = 8
+
+
+def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
+    """Read closers too many after an object that no marker ends; raises `Malformed` where its members go on."""
+    at, count, cur.deadline = cur.at, 0, NEVER  # the call may be over
+    while count < _MOST_SURPLUS and (found := (yield from match_next(cur, _SURPLUS))) is not None:
+        cur.pos = found.end()
+        count += 1
+    yield from refuse_members(cur)
+    if count and (yield from match_next(cur, _IN_TEXT)) is not None:
+        raise Malformed("malformed", "a quote after the brackets that end the call", cur.at)
+    if count:
+        draft.note("repaired_json", "surplus closing brackets", at, cur.at)
+
+
+def refuse_members(cur: Cursor, closer: str = "", tail: regex.Pattern[str] = _NO_TAIL) -> Reading[None]:
+    """Raise `Malformed` where an object that was read to its end goes on with a member.
+
+    A section with a `closer` looks for that itself; brackets that end the input may begin the call's `tail`.
+    """
+    if closer or cut_off(cur, tail):
+        return
+    more = yield from match_next(cur, _GOES_ON)
+    if more is not None or (_MEMBER(cur.buf, cur.pos) and cut_off(cur, _GOES_ON)):
+        raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+
+
+def refuse_body(cur: Cursor, form: FormGrammar, schema: JsonObject | None) -> Reading[None]:
+    """Raise `Malformed` where the arguments follow an element that closes itself; `schema` is the tool's."""
+    found = yield from match_next(cur, _OBJECT if form.elements is None else form.elements.inside)
+    if found is not None and _is_argument(found, form, schema):
+        raise Malformed("malformed", "the call's element is closed before its arguments", cur.at)
+
+
+def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: bool = False) -> Reading[None]:
+    """Raise `Malformed` where an argument that the tool has, and that is not given, follows the call in its section.
+
+    After a call that is `unclosed` it may also follow the section's closer; after one without arguments it may be in
+    no section.
+    """
+    elements, tool = form.elements, draft.sink.options.tools.get(draft.name)
+    sectioned = bool(form.form.section.partition("{calls}")[2])
+    if elements is None or tool is None or not (sectioned or draft.pieces.text() == "{}"):
+        return
+    found = yield from match_next(cur, elements.late if unclosed else elements.child)
+    tag = elements.heads["member"].read(found, escaped=elements.keys_escaped) if found is not None else None
+    key = tag.slots.get("key", "") if tag is not None else ""
+    if declares(tool.parameters, key) and f"{jsontext.dumps(key)}:" not in draft.pieces.text():
+        raise Malformed("malformed", f"the argument {key!r} is after the end of the call", cur.at, inside=unclosed)
+
+
+def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:
+    """Raise `Malformed` where an argument follows the call that begins in an unclosed one: it is the outer one's."""
+    begun = yield from match_next(cur, elements.begin)
+    if begun is None:
+        return
+    at, cur.deadline = cur.at, NEVER  # what is ahead is no part of the call
+    cur.pos = begun.end()
+    end = yield from search_on(cur, elements.begin_or_end)
+    after = None
+    if end is not None and end["end"]:
+        cur.pos = end.end()
+        after = yield from match_next(cur, elements.child)
+    cur.rewind(at)
+    if after is not None:
+        raise Malformed("malformed", "an argument after a call that begins in this one", at, inside=True)
+
+
+def _is_argument(found: regex.Match[str], form: FormGrammar, schema: JsonObject | None) -> bool:
+    """Whether an element, which may have any name, is one of the arguments."""
+    key = found.groupdict().get("key")
+    return key is None or not (form.elements is None or form.elements.keyed_by_tag) or declares(schema, key)

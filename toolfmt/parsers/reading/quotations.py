@@ -1,0 +1,99 @@
+r"""Markers and calls that the prose only shows, which are text.
+
+    Use `<tool_call>` for a call.                          a marker in quotes
+    You would write `<tool_call>{...}</tool_call>`.        a call in code or quotation marks within a line
+    > <tool_call>{...}</tool_call>                         a call in a quoted line
+
+A call in a fence may be meant: it is read, with the provenance `fenced`. So is a call before which no word was said.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.scanning.patterns import match_next, search_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolfmt.parsers.exact.text_before import TextBefore
+    from toolfmt.parsers.reading.recovering import Recovery
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+    from toolfmt.parsers.scanning.sink import Sink
+
+QUOTES = frozenset({"`", '"', "'"})
+_END_OF_CODE = regex.compile(r"[`\n]")
+
+
+class Quotations:
+    """Passes on as text what is shown, in one answer."""
+
+    def __init__(self, cur: Cursor, sink: Sink, passed: TextBefore, recovery: Recovery) -> None:
+        """Read from `cur`; text and notices go to `sink`."""
+        self._cur = cur
+        self._sink = sink
+        self._passed = passed
+        self._recovery = recovery
+        self._meant = 0  # up to here, calls are known not to be quoted
+
+    def mentioned(self, found: regex.Match[str]) -> bool | None:
+        """Whether a marker is in quotes, and so text, which is then passed on; None while that is not known."""
+        cur = self._cur
+        before, after = cur.buf[cur.pos - 1 : cur.pos], cur.buf[found.end() : found.end() + 1]
+        if before not in QUOTES or (after or before) != before or (cur.eof and not after):
+            return False
+        if not after:
+            return None
+        self._sink.text(found.group(), cur.at)
+        cur.pos = found.end()
+        self._recovery.mentions += 1
+        return True
+
+    def shown(self, found: regex.Match[str], read: Callable[[], Reading[None]]) -> Reading[bool]:
+        """Pass on a call that is shown, which `read` would read; whether to look for the next marker.
+
+        In a quoted line the marker is text. What is in code or quotation marks is read as a call first, because only
+        its own grammar knows where it ends.
+        """
+        cur, sink, start = self._cur, self._sink, self._cur.at
+        around = sink.prose.around()
+        if around is None:
+            return False
+        if around.block:
+            cur.pos = max(found.end(), cur.pos + 1)
+            sink.text(cur.buf[start - cur.base : cur.pos], start)
+            sink.note("quoted_call", "a call in a quoted line is text", (start, cur.at))
+            self._recovery.mentions += 1
+            return True
+        closer = around.closer
+        if not closer or start < self._meant:
+            return False
+        before, mentions = self._passed.state(), self._recovery.mentions
+        cur.pin()
+        sink.set_aside()
+        yield from read()
+        found_call, end = sink.put_back(), cur.at
+        self._passed.restore(before)
+        self._recovery.mentions = mentions
+        closed = found_call and (yield from self._closes(closer))
+        self._meant = max(cur.at, start + 1)
+        text = cur.since(start)[: end - start]
+        cur.rewind(end if closed else start)
+        cur.unpin()
+        if closed:
+            sink.text(text, start)
+            self._passed.add(text)
+            sink.note("quoted_call", "a call in code or quotation marks is text", (start, end))
+            if closer == "`":
+                sink.prose.keep_open()
+        return True
+
+    def _closes(self, closer: str) -> Reading[bool]:
+        """Whether what is at the cursor closes a quotation: code by its mark in the same line, others at once."""
+        if closer == "`":
+            found = yield from search_on(self._cur, _END_OF_CODE)
+        else:
+            found = yield from match_next(self._cur, regex.compile(regex.escape(closer)))
+        return found is not None and found.group() == closer

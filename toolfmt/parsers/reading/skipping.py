@@ -1,0 +1,115 @@
+"""Where a broken JSON object ends, judged by its brackets alone.
+
+    {"name": "f", "args": {"x": NaN}}, {"name": "g", ...
+                                ^ broken here    ^ and reading goes on after its last brace
+
+Only a little way is looked ahead, and not for ever more calls, so that reading
+stays linear: what does not end near is given up where it broke. JSON that is no
+call is text to its end, whatever is inside it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.bodies.json_values import ignore, read_value
+from toolfmt.parsers.scanning.cursor import Malformed, Truncated
+from toolfmt.parsers.scanning.pieces import IGNORED
+from toolfmt.parsers.scanning.sink import Spoken
+
+if TYPE_CHECKING:
+    from toolfmt.dialect.record import Limits
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+    from toolfmt.parsers.scanning.sink import Sink
+
+
+NEAR = 1024
+"""Characters that are looked at after the place where an object broke."""
+MOST_LOOKS = 64
+"""How often one parse looks in vain."""
+_TOKEN = regex.compile(r'(?P<string>"(?:[^"\\\n]|\\[^\n])*+(?:"|(?P<unclosed>)))|[{}\[\],:]|[^\s"{}\[\],:]+').search
+_BEFORE_STRINGS = tuple("{[,:")
+_CLOSERS = {"{": "}", "[": "]"}
+
+
+class Skipper:
+    """Looks for the ends of broken objects in one parse; a string that its line does not close is none."""
+
+    def __init__(self, cur: Cursor) -> None:
+        """Look in this text."""
+        self._cur = cur
+        self._looks = MOST_LOOKS
+
+    def skip(self, start: int, broken: int) -> Reading[bool]:
+        """Read on to the end of the object that opens at `start`; False, back at `broken`, where none is near."""
+        cur = self._cur
+        if self._looks:
+            cur.rewind(start)
+            if (yield from self._balance(broken)):
+                return True
+            self._looks -= 1
+        cur.go(broken)
+        return False
+
+    def _balance(self, broken: int) -> Reading[bool]:  # noqa: C901 - one loop over tokens
+        cur, limit = self._cur, broken + NEAR
+        stack: list[str] = []
+        before = last = ""
+        comma = -1
+        while True:
+            here = len(cur.buf)
+            end = min(limit - cur.base, here)
+            found = _TOKEN(cur.buf, cur.pos, end)
+            more = not cur.eof and end == here
+            if found is None or (more and found["unclosed"] is not None and found.end() >= end - 1):
+                cur.pos = end if found is None else found.start()
+                if not more:
+                    return False
+                yield
+                continue
+            earlier, before, last = before, last, found.group()[-1]
+            sibling = before == "," and last == "{" and earlier != '"' and stack[-1:] == ["}"]
+            if sibling and cur.at > broken:  # no object has one where a key is due, unless a quote opened too much
+                cur.go(comma)
+                return True
+            if found["string"] and (before not in _BEFORE_STRINGS or found["unclosed"] is not None):
+                cur.pos = found.start() + 1  # a quote that nobody escaped
+                continue
+            cur.pos = found.end()
+            if not stack and last not in _CLOSERS:
+                return False  # no brackets that could decide
+            if last in _CLOSERS:
+                stack.append(_CLOSERS[last])
+            elif last == ",":
+                comma = cur.at - 1
+            elif last in "]}":
+                if last not in stack:
+                    cur.pos = found.start()  # the end of the list
+                    stack.clear()
+                while stack and stack.pop() != last:
+                    pass  # a bracket that nobody closed
+                if not stack:
+                    return cur.at >= broken
+
+
+def pass_on(cur: Cursor, sink: Sink, limits: Limits, *, lines: bool) -> Reading[None]:
+    """Pass the value at the cursor on as text, to its end or to where it stops being JSON.
+
+    Without `lines` it stops at a raw line break in a string too: the quote before may have opened none.
+    """
+    emitted = Spoken(sink, cur.at)
+    reading = read_value(cur, IGNORED, ignore, replace(limits, depth=sys.maxsize), tolerant=True, lines=lines)
+    while True:
+        try:
+            next(reading)
+        except (StopIteration, Malformed, Truncated):
+            emitted.add(cur.buf[emitted.at - cur.base : cur.pos])
+            return
+        emitted.add(cur.buf[emitted.at - cur.base : cur.pos])
+        if cur.stop is not None:
+            cur.wait(cur.stop, emitted)
+        yield

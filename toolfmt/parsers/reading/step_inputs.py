@@ -1,0 +1,166 @@
+r"""A step's input that is no JSON object, read where the tool's schema leaves one reading.
+
+{"query": "x"}      query="x"      query: x      the arguments, by their names
+"x"                 x              42            the one argument that can take the value, if there is only one
+                    None                         no input: for a tool without arguments
+"x" and more        1, 2           {"query":     no reading, or more than one: a failure
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Final
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+from toolfmt.parsers.bodies.json_values import decode
+from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.schema import problems, property_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolfmt.dialect.record import Limits
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+
+MOST_CODE: Final = 8192
+"""Characters of keyword arguments that are read as Python; longer ones are read as JSON alone."""
+_NOTHING: Final = frozenset({"", "none", "null", "n/a", "nothing", "no input", "()", "[]", '""', "''"})
+_WORDS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
+_PAIR = re.compile(r"[ \t]*[\"']?(?P<key>[\w.\-]{1,256})[\"']?[ \t]*[:=][ \t]*(?P<value>[^\n]*)")
+_KEY = re.compile(r"(?<![\w.\-])(?P<key>[\w.\-]{1,256})[\"']?[ \t]{0,8}[:=]")
+_WORDED = re.compile(r"(?!')[\w\s.,?!:/'\-]+")
+"""Plain words in a call's brackets."""
+_BROKEN = re.compile(r"[\"'`{\[]|\(\s{0,8}[\"']|[\w.\-]{1,256}[ \t]*=")
+"""How a value begins that is JSON, quoted text or a keyword, so that it is not plain text if it cannot be read."""
+_OBJECT = re.compile(r"\{\s{0,64}[\"'}]")
+"""An object in the text, which may be the arguments with words around them."""
+_FENCED = re.compile(r"`{3,8}[\w+.\-]{0,32}\s(?P<inside>[\s\S]*?)\s*`{3,8}")
+_QUOTED = re.compile(r"`(?P<inside>[^`\n]*)`|'(?P<single>[^'\n\\]*)'")
+
+
+def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, *, called: bool) -> JsonObject:
+    """Read the arguments; raises `Malformed` where the text has no reading or more than one.
+
+    `called` says that the text was in the brackets of a call, where plain words are rarer than mistakes.
+    """
+    text = text.strip()
+    fenced = _FENCED.fullmatch(text)
+    text = fenced["inside"].strip() if fenced else text
+    names = list(property_names(tool.parameters)) if tool is not None else []
+    if text.lower() in _NOTHING and (called or text):
+        if tool is not None and not names:
+            return {}
+        raise Malformed("missing_arguments", "the call has no arguments", at)
+    if text.startswith("{"):
+        found = decode(text, at, limits)
+        if not jsontext.is_object(found):
+            raise Malformed("arguments_not_object", "expected an object", at)
+        return found
+    if text.startswith('"{') and isinstance(inside := next(_readings(text), None), str):
+        found = next(_readings(inside), None)
+        if jsontext.is_object(found) and found and found.keys() <= set(names):
+            return found
+    keywords = _keywords(text) if called or _PAIR.match(text) else None
+    if keywords and (called or keywords.keys() <= set(names)):
+        return keywords
+    pairs = None if called else _pairs(text, names, tool)
+    if pairs is not None:
+        return pairs
+    return _single(text, names, tool, at, called=called)
+
+
+def _keywords(text: str) -> JsonObject | None:
+    """Read `a=1, b="x"` as Python's keyword arguments with JSON's values; None where it is anything else."""
+    if len(text) > MOST_CODE:
+        return None
+    try:
+        call = ast.parse(f"f({text}\n)", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
+            return None
+        found = {word.arg: _value(word.value) for word in call.keywords if word.arg is not None}
+        return found if len(found) == len(call.keywords) else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _value(node: ast.expr) -> JsonValue:
+    """Give the JSON value of a literal; raises ValueError for anything else."""
+    match node:
+        case ast.Name(id=word) if word in _WORDS:
+            return _WORDS[word]
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_value(item) for item in items]
+        case ast.Dict(keys=keys, values=values):
+            made: JsonObject = {}
+            for key, value in zip(keys, values, strict=True):
+                if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or key.value in made:
+                    raise ValueError("a key is text, and given once")
+                made[key.value] = _value(value)
+            return made
+        case _:
+            found = ast.literal_eval(node)
+            if found is not None and not isinstance(found, str | bool | int | float):
+                raise ValueError("not a value of JSON")
+            return jsontext.loads(jsontext.dumps(found))  # raises ParseError, a ValueError, for what JSON cannot hold
+
+
+def _pairs(text: str, names: list[str], tool: ToolDefinition | None) -> JsonObject | None:
+    """Read a `key: value` or `key=value` a line, of declared keys; None where any line is something else."""
+    found: JsonObject = {}
+    for line in filter(str.strip, text.split("\n")):
+        pair = _PAIR.fullmatch(line)
+        if pair is None or pair["key"] not in names or pair["key"] in found or tool is None:
+            return None
+        key = pair["key"]
+        fits = [
+            value
+            for value in _readings(pair["value"].strip().removesuffix(",").rstrip())
+            if not _names_another(pair["value"], names)
+            and not any(f"{problem.pointer}/".startswith(f"/{key}/") for problem in problems(tool, {key: value}))
+        ]
+        if len(fits) != 1:
+            return None
+        found[key] = fits[0]
+    return found or None
+
+
+def _readings(text: str) -> Iterator[JsonValue]:
+    """Give what a value may be: what JSON or quotes make of it, and the text itself where it is not in quotes."""
+    quoted = _QUOTED.fullmatch(text)
+    if quoted is not None:
+        yield quoted["inside"] or quoted["single"] or ""
+        return
+    try:
+        found = jsontext.loads(text)
+    except ParseError:
+        if not _BROKEN.match(text) and not _OBJECT.search(text):
+            yield text
+        return
+    yield found
+    if not isinstance(found, str):
+        yield text
+
+
+def _single(text: str, names: list[str], tool: ToolDefinition | None, at: int, *, called: bool) -> JsonObject:
+    """Give the one argument that can take the value its name."""
+    plain = _WORDED.fullmatch(text) is not None if called else not _begins(text, names)
+    readings = [value for value in _readings(text) if value != text or plain]
+    if tool is None or not readings:
+        raise Malformed("arguments_not_object", f"expected a JSON object, found {text[:1]!r}", at)
+    found = [{name: value} for name in names for value in readings if not problems(tool, {name: value})]
+    if len(found) != 1:
+        detail = "several arguments can take this value" if found else "no argument alone can take this value"
+        raise Malformed("arguments_not_object", f"expected a JSON object: {detail}", at)
+    return dict(found[0])
+
+
+def _begins(text: str, names: list[str]) -> bool:
+    """Whether a text is written as arguments are, so that it is a slip and not plain text."""
+    return bool(_BROKEN.match(text)) or _names_another(text, names)
+
+
+def _names_another(text: str, names: list[str]) -> bool:
+    """Whether a text holds a key of the tool with a value: `Oslo, days=2`."""
+    return any(key["key"] in names for key in _KEY.finditer(text))

@@ -1,0 +1,101 @@
+r"""What a slip in a format's markup leaves in a value, a key or a name.
+
+    <parameter=path>a.txt</parameter>\n<parametercount>3</parameter>     the closer was due: the value is in doubt
+    <parameter=text>Close it with "</parameter>" here</parameter>        a mention: text
+
+A value in which the markup does not balance was meant as two, unless what is in it is plainly mentioned.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from toolfmt.parsers.scanning.cursor import WHITE
+from toolfmt.schema import types
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+
+REACH = 64
+"""How many of a value's last characters are looked at."""
+_QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb"
+_OPENING = frozenset(f"{_QUOTES}([\\|/")
+_AFTER = frozenset(f"{_QUOTES}\\ \t")
+_BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
+_CLOSING = re.compile(r"(?:<|&lt;)/([^<>&\n]{0,48}?)(?:>|&gt;)?\s*\Z").search
+_WORD = re.compile(r"\w+").findall
+_TYPED = frozenset({"array", "object", "json", "integer", "number", "boolean"})
+_BEGINS = frozenset('[{"')
+_TOKEN = re.compile(r"<[|\uff5c][^<>]*>").match
+_NAME_MARKS = re.compile(r"[<>=\"\u201c\u201d]").search
+
+
+def differs_by_one_character(one: str, other: str) -> bool:
+    """Whether two texts differ by one character: another, one more, one less, or two that changed places."""
+    if len(one) > len(other):
+        one, other = other, one
+    if len(other) - len(one) > 1:
+        return False
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    if len(one) < len(other):
+        return one[at:] == other[at + 1 :]
+    swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
+    return one[at + 1 :] == other[at + 1 :] or swapped
+
+
+def ends_nearly(text: str, closer: str) -> bool:
+    """Whether a text ends with a closer in which at most one character is wrong."""
+    lengths = range(max(len(closer) - 1, 2), len(closer) + 2)
+    return bool(closer) and any(differs_by_one_character(text[-length:], closer) for length in lengths)
+
+
+def ends_in_tag(text: str) -> bool:
+    """Whether a text ends with a closing tag, or the beginning of one, of which it does not hold the opening tag."""
+    found = _CLOSING(text)
+    return found is not None and f"<{found[1]}" not in text[: found.start()]
+
+
+def like_closer(closer: str) -> str:
+    """The pattern of an end that has the words of a closer between other marks: `[/arg]`, `<|/arg|>`, `<arg/>`."""
+    words = r"\W{1,4}".join(_WORD(closer))
+    marks = r"(?:[^\w\s,.;:!?\"']|&gt;)\s*\Z"
+    return rf"(?i:[^\w\s\"'=]\s{{0,8}}{words}[^\w\s]{{0,3}}{marks})" if words else r"(?!)"
+
+
+def ends_as(text: str, closer: str) -> bool:
+    """Whether a text ends with what is like a closer."""
+    return re.search(like_closer(closer), text) is not None
+
+
+def mentioned(before: str, after: str) -> bool:
+    """Whether a marker between two texts is only mentioned: in quotes, in brackets, between words."""
+    if after[:1] in _AFTER or _BLANK_BEFORE(before):
+        return bool(after)
+    return before[-1:] in _OPENING and bool(after) and after[0] not in "\r\n<"
+
+
+def part_of(text: str, marker: str) -> bool:
+    """Whether a text before a marker ends with the marker's first token, or with its first character by mistake."""
+    if text[-1:] == ">":
+        token = _TOKEN(marker)
+        return token is not None and text.endswith(token.group())
+    if marker[:1] == "<":
+        return text[-1:] == "<" and (text[-2:-1].isalnum() or text[-2:-1] == "\n")
+    return marker[:1] == "]" and text[-1:] == "]" and text.count("]") > text.count("[")
+
+
+def is_odd(name: str) -> bool:
+    """Whether an argument's name holds markup: `path" string"true`."""
+    return _NAME_MARKS(name) is not None
+
+
+def misread(text: str, schema: JsonObject | None, wire_type: str) -> bool:
+    """Whether text that stayed text was meant as another value: it holds markup where no string may be."""
+    allowed = types(schema)
+    if ("string" in allowed) if allowed is not None else (wire_type not in _TYPED):
+        return False
+    text = text.strip(WHITE)
+    unbalanced = any(text.count(one) != text.count(other) for one, other in ("[]", "{}", "()"))
+    ends = allowed is None and text[-1:] in {"]", "}"}  # by a schema, `data['x']` is text of a wrong type
+    return unbalanced or ends or text[:1] in _BEGINS or any(one in text for one in "<>\n")

@@ -1,0 +1,373 @@
+"""Template literals as patterns that forgive what models get wrong.
+
+White space is soft, a quote may be single, double or absent, and the attributes
+of a tag may come in any order. Every repetition is bounded, so that a pattern
+decides after a bounded number of characters and holding back stays short.
+
+Partial matching of `regex` costs ten times as much as a search of `re`, so a
+pattern is asked only where a `sieve` lets something through.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
+from toolfmt.parsers.scanning.cursor import WHITE
+from toolfmt.parsers.scanning.damage import is_odd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import regex
+
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+
+
+GAP = r"\s{0,256}"
+FENCE = r"`{3,8}+[\w+.\-]{0,32}\s{1,64}+"
+"""The beginning of a code fence."""
+_WILD = ("{any}", "{plain}")
+_ENDS_NAME = re.compile(r"\s*(?:[\[(<|]|\Z)")
+"""What follows a name in a template, or a call's body, and is no character of a name."""
+_STRING = r"""(?:"(?:[^"\\\n]|\\.){0,256}+"|'(?:[^'\\\n]|\\.){0,256}+')"""
+_SCALAR = rf"(?:{_STRING}|[0-9.eE+\-]{{1,32}}|[Tt]rue|[Ff]alse|[Nn](?:ull|one))"
+JSON_START = (
+    rf"(?=\{{\s{{0,256}}(?:{_STRING}\s{{0,64}}:|/[/*])|\[\s{{0,64}}(?:[\[{{\]]|/[/*]|{_SCALAR}\s{{0,64}}[,\]]))"
+)
+"""What distinguishes an object or a list in prose from other brackets: its first key or element."""
+JSON_HINT = r"(?=\{\s{0,256}[\"'/]|\[\s{0,64}[\[{\]\"'/0-9tfn\-])"
+"""As much of it as can be searched for: a longer pattern would be passed over for a marker inside it."""
+_NAMED = r"[\w.:\-]{1,256}(?:[>\[]|\s{0,8}(?:[({=]|`{3}|\s[\w.\-]{1,64}=))"
+_QUOTED_KEY = r"[\"'][\w\-]{1,64}[\"']\s{0,8}[:,]"
+BROKEN_CALL = rf"\s{{0,64}}(?:{FENCE})?(?:[<\[{{\]]|{_NAMED}|{_QUOTED_KEY})"
+"""What distinguishes a call with a broken beginning from prose."""
+NOTE = r"<!--(?:(?!-->)[\s\S]){0,1024}-->|<\?(?:(?!\?>)[\s\S]){0,1024}\?>"
+"""What XML lets stand between elements for whom it concerns: a comment, a processing instruction."""
+LAYOUT = rf"(?:\s{{1,256}}+|{NOTE}){{0,16}}+"
+"""White space and notes between elements."""
+_UNCLOSED = r"""["'][^\s"'<>=]{1,256}(?=\s{0,64}>[^"'<]{0,64}<|\s{1,64}[\w:.\-]{1,64}=["'])"""
+"""A value whose second quote is missing, once what follows shows it."""
+_VALUE = rf"""(?:"[^"<]{{0,1024}}"|'[^'<]{{0,1024}}'|[^\s"'<>=]{{1,256}}["']?|{_UNCLOSED})"""
+_ATTRIBUTE = rf"\s{{1,64}}[\w:.\-]{{1,64}}\s{{0,8}}=\s{{0,8}}{_VALUE}"
+_READ_ATTRIBUTE = re.compile(
+    r"""([\w:.\-]+)\s*=\s*(?:"([^"]*)"(?=[\s/>]|\Z)|'([^']*)'(?=[\s/>]|\Z)|["']?([^\s"'<>=]+)["']?)"""
+)
+_BARE_TAG = re.compile(rf"""(?P<name>[^\s"'<>=/]+)(?P<attributes>(?:{_ATTRIBUTE})*)\s*(?P<empty>/)?""").fullmatch
+_TAG = re.compile(
+    r"""<(\{(?:key|name)\}(?=[\s>{])|[^\s<>"'={}/?|]+(?=[\s{]))((?:(?:\{\?)?\s+[\w:.\-]+="\{[a-z_]+1?\}"(?:\?\})?)*)\s*>"""
+)
+_TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+1?)\}\"""")
+_TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^\s\"'={])+|\{)")
+_LOOSE = re.compile(r">(?=<)|\\\|>(?=\\\[)|(?<=\\\])(?=<\\\|)")
+"""Where blanks may come between two markers, in an escaped literal: `><`, `|>[`, `]<|`."""
+_PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
+_SLOTS = ("key", "type", "string", "name", "id", "server", "agent")
+_TYPOGRAPHIC = "\u201c\u201d"
+_LONGEST = 512
+"""The longest part of a marker, in characters, that is searched for before another marker."""
+_OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
+_OWN_GROUPS = frozenset({"attributes", "empty", "unclosed"})
+SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
+WILD = {"any": r"[\s\S]", "plain": r"[^<]"}
+"""Slots that hold nothing of interest: what each of their few characters may be."""
+
+
+@dataclass(slots=True)
+class Tag:
+    """What a head's match holds: its slots, what else is written in it, whether it is an element without content."""
+
+    slots: dict[str, str]
+    strays: list[tuple[str, str]]
+    """Attributes that no slot takes."""
+    empty: bool
+    unquoted: bool
+    """One of the two quotes around a value is missing."""
+    odd: bool = False
+    """The key or the name holds markup."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A compiled template: `source` matches it, `slots` maps its groups and attributes to slot names."""
+
+    source: str
+    attributes: dict[str, str]
+    required: frozenset[str]
+    bare: frozenset[str] = frozenset()
+    """Slots whose text no quote ends: `<function={name}>`; attributes may follow it."""
+
+    def read(self, match: regex.Match[str], *, escaped: bool) -> Tag | None:
+        """Read a match; None when a slot that must be there is missing or blank."""
+        groups = match.groupdict()
+        found = {name: value.strip() for name, value in groups.items() if value and name not in _OWN_GROUPS}
+        strays: list[tuple[str, str]] = []
+        empty = groups.get("empty") is not None
+        for name in self.bare & found.keys():
+            tag = _BARE_TAG(match.string[match.start(name) : match.end()].rpartition(">")[0])
+            if tag is not None and (tag["attributes"] or tag["empty"]):
+                found[name], empty = tag["name"], tag["empty"] is not None
+                strays = attributes(tag["attributes"])
+        for name, text in attributes(groups.get("attributes")):
+            slot = self.attributes.get(name) or self.attributes.get(name.lower())
+            if slot is None or slot in found:
+                strays.append((name, text))
+            else:
+                found[slot] = text
+        plain = {name: value.strip(_TYPOGRAPHIC) for name, value in found.items()}
+        quoted, found = plain != found, plain
+        marked = "attributes" not in groups and any(is_odd(found.get(name, "")) for name in ("key", "name"))
+        if escaped:
+            found = {name: decode_entities(value) for name, value in found.items()}
+            strays = [(name, decode_entities(value)) for name, value in strays]
+        complete = all(found.get(name) or (name == "key" and name in found) for name in self.required)
+        text = groups.get("attributes") or ""
+        if "attributes" in groups:
+            odd = text.count('"') % 2 or ('"' not in text and text.count("'") % 2)
+        else:
+            odd = (match.group().count('"') - sum((groups.get(name) or "").count('"') for name in _SLOTS)) % 2
+        return Tag(found, strays, empty, bool(odd or quoted), marked) if complete else None
+
+
+def attributes(text: str | None) -> list[tuple[str, str]]:
+    """Read all attributes of a tag, in order; anything else comes last, as a name without a value."""
+    if not text:
+        return []
+    written = _READ_ATTRIBUTE.findall(text)
+    rest = _READ_ATTRIBUTE.sub("", text).strip(WHITE)
+    found = [(name, double or single or plain) for name, double, single, plain in written]
+    return [*found, (rest, "")] if rest else found
+
+
+@lru_cache(maxsize=4096)
+def literal(text: str) -> str:
+    """Compile a literal: soft white space, soft quotes; blank at its ends is left out."""
+    return head(text.strip()).source
+
+
+@lru_cache(maxsize=4096)
+def head(template: str) -> Head:
+    """Compile a template of literals, slots, optional parts and tags with attributes."""
+    template = template.strip()
+    out: list[str] = []
+    attributes: dict[str, str] = {}
+    required: set[str] = set()
+    bare: set[str] = set()
+    at = 0
+    for tag in _TAG.finditer(template):
+        _literals(template[at : tag.start()], out, required, bare)
+        optional = {slot for part in re.findall(r"\{\?.*?\?\}", tag[2]) for _, slot in _TAG_SLOT.findall(part)}
+        for name, slot in _TAG_SLOT.findall(tag[2]):
+            attributes[name] = slot
+            if slot not in optional:
+                required.add(slot)
+        least = 1 if required & set(attributes.values()) else 0  # a tag without its name is no marker
+        slot = tag[1][1:-1] if tag[1].startswith("{") else ""
+        name = rf"(?P<{slot}>{TAG_NAME})" if slot else re.escape(tag[1])
+        required.update(filter(None, [slot]))
+        out.append(rf"<{name}(?P<attributes>(?:{_ATTRIBUTE}){{{least},16}})\s{{0,64}}(?P<empty>/)?>")
+        at = tag.end()
+    _literals(template[at:], out, required, bare)
+    return Head("".join(out), attributes, frozenset(required), frozenset(bare))
+
+
+def _literals(text: str, out: list[str], required: set[str], bare: set[str]) -> None:  # noqa: C901 - one per token
+    depth = 0
+    tokens = list(_TOKEN.finditer(text))
+    for index, token in enumerate(tokens):
+        slot, space, quote, equals, word = token.groups()
+        if token.group() in _OPTIONAL:
+            deeper, part = _OPTIONAL[token.group()]
+            depth += deeper
+            out.append(part)
+        elif slot in WILD:
+            begin = re.match(r"[^{\s]*", text)
+            again = f"(?!{re.escape(begin.group())})" if begin and begin.group() else ""  # no marker begins in itself
+            out.append(f"(?:{again}{WILD[slot]}){{0,64}}?")
+        elif slot:
+            blank = index > 0 and tokens[index - 1][2] is not None
+            unquoted = index > 0 and tokens[index - 1].group() == "="
+            out.append("[\"']?" if unquoted else "")
+            before = "" if blank else r"\s{0,64}+"
+            follows = index + 1 < len(tokens) and tokens[index + 1][2] is not None
+            leads = slot == "name" and not any(out) and not index
+            # Possessive where nothing that follows can be a part of it: every character of a long word is tried.
+            ends = text.startswith(_WILD, token.end()) or (leads and _ENDS_NAME.match(text, token.end()))
+            value = PLAIN_NAME + "+" * bool(ends) if ends or leads else SLOT
+            out.append(rf"{before}(?P<{slot}>{value})" + ("" if follows else r"\s{0,64}"))
+            out.append("[\"']?" if unquoted else "")
+            if unquoted:
+                bare.add(slot)
+            if not depth:
+                required.add(slot)
+        elif space:
+            before = text[token.start() - 1 : token.start()]
+            after = tokens[index + 1].group()[0] if index + 1 < len(tokens) else ""
+            least = 1 if before.isalnum() and after.isalnum() else 0
+            out.append(rf"\s{{{least},64}}+")
+        elif quote:
+            out.append("[\"']?")
+        elif equals:
+            out.append(r"\s{0,8}=\s{0,8}")
+        elif _PLAIN_TAG.fullmatch(word):
+            out.append(re.escape(word[:-1]) + r"\s{0,64}>")
+        else:
+            out.append(_LOOSE.sub(r"\g<0>\\s{0,64}", re.escape(word)))
+
+
+def strip_groups(source: str) -> str:
+    """Make a pattern's named groups plain ones, so that several patterns fit in one."""
+    return re.sub(r"\(\?P<\w+>", "(?:", source)
+
+
+def cut_off(cur: Cursor, *patterns: regex.Pattern[str]) -> bool:
+    """Whether the input ends at the cursor or inside what one of the patterns would have matched."""
+    if not cur.eof:
+        return False
+    found = (pattern.match(cur.buf, cur.pos, partial=True) for pattern in patterns)
+    return cur.pos == len(cur.buf) or any(match is not None and match.partial for match in found)
+
+
+def skip_cut(cur: Cursor, pattern: regex.Pattern[str]) -> bool:
+    """Skip the beginning of what the pattern matches where it is all that the input still holds; whether it was."""
+    if not cur.buf[cur.pos :].strip(WHITE) or not cut_off(cur, pattern):
+        return False
+    cur.pos = len(cur.buf)
+    return True
+
+
+def match_first(cur: Cursor, patterns: Sequence[regex.Pattern[str]]) -> Reading[regex.Match[str] | None]:
+    """Match the first pattern that fits at the cursor, waiting while an earlier one still may; nothing is read.
+
+    One pattern of alternatives would not wait: it prefers a whole match of a later one.
+    """
+    while True:
+        for pattern in patterns:
+            match = pattern.match(cur.buf, cur.pos)  # asking for what may become one takes twice as long
+            if match is not None:
+                return match
+            if not cur.eof and pattern.match(cur.buf, cur.pos, partial=True) is not None:
+                break
+        else:
+            return None
+        yield
+
+
+def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
+    """Match at the cursor, waiting while more text could still decide; nothing is read."""
+    while True:
+        match = pattern.match(cur.buf, cur.pos)
+        if match is not None or cur.eof or pattern.match(cur.buf, cur.pos, partial=True) is None:
+            return match
+        yield
+
+
+def first_match(
+    pattern: regex.Pattern[str], places: Iterable[re.Match[str]], *, partial: bool
+) -> regex.Match[str] | None:
+    """Match the pattern at the first of the places where it fits, or may yet fit where a `partial` match counts."""
+    for place in places:
+        found = pattern.match(place.string, place.start(), partial=partial)
+        if found is not None:
+            return found
+    return None
+
+
+@lru_cache(1024)
+def _begun(pattern: regex.Pattern[str]) -> regex.Pattern[str]:
+    from regex import compile as compiled  # loaded already where there is such a pattern
+
+    return compiled(f"(?:{pattern.pattern})(?!)", pattern.flags)  # never a whole match, so the first part of one
+
+
+def search_open(pattern: regex.Pattern[str], text: str, pos: int) -> regex.Match[str] | None:
+    """Search a text that may go on: a whole match, or a part of one at its end, whichever begins first.
+
+    By itself, a partial search prefers a whole match to a part that begins before it.
+    """
+    found = pattern.search(text, pos, partial=True)
+    if found is None or found.partial or len(text) - found.start() > _LONGEST:
+        return found
+    begun = _begun(pattern).search(text, max(pos, found.start() - _LONGEST), partial=True)
+    return begun if begun is not None and begun.start() < found.start() else found
+
+
+def search_on(cur: Cursor, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:
+    """Read on to the pattern, which is not read; None at the end of the input, or without a pattern."""
+    while pattern is not None:
+        found = pattern.search(cur.buf, cur.pos) if cur.eof else search_open(pattern, cur.buf, cur.pos)
+        cur.pos = len(cur.buf) if found is None else found.start()
+        if found is not None and not found.partial:
+            return found
+        if cur.eof:
+            cur.pos = len(cur.buf)
+            return None
+        yield
+    return None
+
+
+def plain_start(source: str) -> str:
+    """The first characters, at most five, that a pattern's text begins with; at least one."""
+    found = re.match(r"(?:\\[^\w\s]|[^\\()\[\]{}|?*+.^$]){1,5}(?![?*{])", source)
+    return re.sub(r"\\(.)", r"\1", found.group()) if found else source[0]
+
+
+def sieve(starts: Sequence[str]) -> str:
+    """A pattern for the places where one of the texts may begin: a fast look before the real pattern."""
+    firsts = sorted({start[0] for start in starts})
+    return "|".join(f"{re.escape(first)}(?={_rest(starts, first)})" for first in firsts)
+
+
+def _rest(starts: Sequence[str], begun: str) -> str:
+    """What may follow the beginning of some of the texts, or the end of what is here."""
+    going_on = [start for start in starts if start.lower().startswith(begun.lower())]
+    if any(len(start) == len(begun) for start in going_on):
+        return ""
+    nexts = sorted({start[len(begun)].lower() for start in going_on})
+    return "(?:" + "|".join(_any_case(char) + _rest(going_on, begun + char) for char in nexts) + r"|\Z)"
+
+
+def _any_case(char: str) -> str:
+    return re.escape(char) if char.upper() == char else f"[{char}{char.upper()}]"
+
+
+def first_characters(sources: list[str], *, bare: bool, ignore_case: bool) -> str:
+    """The characters with which any marker may begin, for a character class: text without them is passed on."""
+    firsts = {source[1] if source.startswith("\\") else source[0] for source in sources if source}
+    if ignore_case:
+        firsts |= {char.swapcase() for char in firsts}
+    if bare:
+        firsts |= set("`[{")
+    if "(" in firsts:  # a pattern that begins with an optional part may begin with anything
+        return r"\s\S"
+    return "".join(map(re.escape, sorted(firsts)))
+
+
+_NUMERIC = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6}));")
+_ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
+_LAST_CODE = 0x10FFFF
+_SURROGATES = range(0xD800, 0xE000)
+PARTIAL = re.compile(r"&(?:[a-z]{0,4}|#[0-9]{0,7}|#[xX][0-9a-fA-F]{0,6})\Z")
+"""The beginning of an entity at the end of a text."""
+
+
+def decode_entities(text: str) -> str:
+    """Decode the five standard entities and numeric references; any other `&` is text."""
+    if "&" not in text:
+        return text
+    if "&#" in text:
+        return _NUMERIC.sub(_character, text)
+    for name, char in _ENTITIES.items():  # the ampersand last, so that nothing is decoded twice
+        text = char.join(text.split(f"&{name};"))  # in less time than `replace`
+    return text
+
+
+def _character(found: re.Match[str]) -> str:
+    name, decimal, hexadecimal = found.groups()
+    if name:
+        return _ENTITIES[name]
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    return found.group() if code > _LAST_CODE or code in _SURROGATES else chr(code)

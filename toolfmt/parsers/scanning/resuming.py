@@ -1,0 +1,214 @@
+r"""Where reading goes on after a JSON call that broke: at a marker of the format, outside every open quote.
+
+    {"name": "write", "arguments": {"text": "a <tool_call>{"name": "rm", ...}}</tool_call> b"}}</tool_call>
+                                     ^ sound up to here --- ^                              the end ^
+
+What a string held before the fault is never looked at. If the fault is right after a string, a quote in
+that string's text may have ended it, and what follows may still be that text: then an opener begins
+something that is only quoted, and the call ends at a closer where fewer brackets are open than at the fault.
+Where quotes decide nothing, `Nesting` counts the closers.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import regex
+
+from toolfmt.parsers.scanning.patterns import first_characters, match_first, match_next, search_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+
+
+_TOKEN = re.compile(
+    r"""(?P<string>"(?:[^"\\]++|\\[\s\S])*+"|(?<=[\s{\[,:])'(?:[^'\\\n]++|\\.)*+')|(?P<open>"(?:[^"\\]++|\\[\s\S])*+(?P<escape>\\?))|[{}\[\]]|[^\s{}\[\]"]"""
+).finditer
+_IN_STRING = re.compile(r'(?:[^"\\]++|\\[\s\S])*+').match
+_CLOSERS = {"{": "}", "[": "]"}
+
+
+class Fault:
+    """The state of a JSON text where it broke."""
+
+    def __init__(self, text: str) -> None:
+        """Read over `text`, which ends at the fault."""
+        self._open: list[str] = []
+        self._counts = {"}": 0, "]": 0}
+        self._least = 0
+        self.quoted = self.after_string = self.escaped = False
+        """The fault is in a string, right after one, or in a string right after a backslash."""
+        for token in _TOKEN(text):
+            self.after_string = token["string"] is not None
+            self.read('"' if token["open"] else token.group())
+            self.escaped = bool(token["escape"])
+        self._least = self.depth
+
+    @property
+    def depth(self) -> int:
+        """How many brackets are open."""
+        return len(self._open)
+
+    @property
+    def fewer(self) -> bool:
+        """Whether fewer brackets are open than there were."""
+        return self.depth < self._least
+
+    def read(self, char: str) -> None:
+        """Read on over a character outside every string, which may be a quote or a bracket."""
+        self.quoted = char == '"'
+        if char in _CLOSERS:
+            self._open.append(_CLOSERS[char])
+            self._counts[_CLOSERS[char]] += 1
+        while self._counts.get(char):  # a bracket that nobody closed ends with the one around it
+            self._counts[last := self._open.pop()] -= 1
+            if last == char:
+                break
+
+
+class Resync:
+    """The markers at which reading may go on: closers, and what begins a call."""
+
+    def __init__(self, closers: Sequence[str], openers: Sequence[str], flags: int) -> None:
+        """Take the markers; `flags` are those of the format's other patterns.
+
+        Of two closers that begin alike the longer comes first.
+        """
+        self._closers = [source for source in closers if source]
+        self._openers, self._flags = openers, flags
+
+    # Compiled at the first broken call: most answers have none.
+    @cached_property
+    def _ends(self) -> tuple[regex.Pattern[str], ...]:
+        return tuple(regex.compile(f"(?P<end>{source})", self._flags) for source in self._closers)
+
+    @cached_property
+    def markers(self) -> regex.Pattern[str]:
+        """Compile all markers; a closer is the group `end`."""
+        ends = f"(?P<end>{'|'.join(self._closers)})|" if self._closers else ""
+        return regex.compile(f"{ends}(?:{'|'.join(self._openers) or '(?!)'})", self._flags)
+
+    @cached_property
+    def _steps(self) -> Callable[[str, int], re.Match[str] | None]:
+        parts = [part for source in (*self._closers, *self._openers) for part in source.split("|") if part]
+        firsts = first_characters(parts, bare=False, ignore_case=bool(self._flags & regex.IGNORECASE))
+        return re.compile(rf"""[{firsts}"{{}}\[\]]""").search
+
+    def search(self, cur: Cursor) -> Reading[regex.Match[str] | None]:
+        """Read on to the next marker, which is not read; None at the end of the input."""
+        found = yield from search_on(cur, self.markers)
+        return found if found is None else (yield from self._whole(cur, found))
+
+    def _whole(self, cur: Cursor, found: regex.Match[str]) -> Reading[regex.Match[str]]:
+        """Wait for the rest of a closer that may be longer than what is here of it."""
+        longer = (yield from match_first(cur, self._ends)) if found.lastgroup == "end" else None
+        return longer or found
+
+    def after(
+        self, cur: Cursor, fault: Fault, further: regex.Pattern[str] | None = None
+    ) -> Reading[regex.Match[str] | None]:
+        """Read on from the fault in a JSON text to the marker where the next thing begins, which is not read.
+
+        None where there is none: then the cursor is where all brackets are closed, or at the input's end. Where
+        they are closed, what is `further` counts as a marker too.
+        """
+        at_fault, nested, closed = cur.at, 0, -1
+        cur.pos -= fault.escaped  # the backslash and what it escapes are read together
+        while True:
+            char = yield from self._step(cur, fault)
+            if not char:
+                cur.go(cur.end if closed < 0 else closed)
+                return None
+            found = yield from match_next(cur, self.markers)
+            if found is None or found.end() == cur.pos:
+                cur.pos += 1
+                fault.read(char)
+                if closed < 0 and char in "}]" and not fault.depth:
+                    closed = cur.at
+                    more = None if further is None else (yield from match_next(cur, further))
+                    if more is not None:
+                        return more
+                continue
+            found = yield from self._whole(cur, found)
+            if not fault.after_string or fault.fewer or (found.lastgroup == "end" and cur.at == at_fault):
+                return found
+            nested = max(nested + (-1 if found.lastgroup == "end" else 1), 0)
+            cur.pos = found.end()
+
+    def _step(self, cur: Cursor, fault: Fault) -> Reading[str]:
+        """Go on to what must be looked at, outside every quote; "" at the end of the input."""
+        while True:
+            if fault.quoted:
+                cur.pos = _IN_STRING(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere
+                fault.quoted = cur.buf[cur.pos : cur.pos + 1] != '"'
+                cur.pos += not fault.quoted
+            if not fault.quoted:
+                step = self._steps(cur.buf, cur.pos)
+                cur.pos = len(cur.buf) if step is None else step.start()
+                if step is not None:
+                    return step.group()
+            if cur.eof:
+                return ""
+            yield
+
+
+_PUNCTUATION = re.compile(r"(?:\\?[()\[\]{}])+").fullmatch
+_OPENERS = {")": r"\(", "]": r"\[", "}": r"\{"}
+
+
+_MARKUP = re.compile(r"[<>\[\]{}\"'=|]").search
+_CLOSER = 256
+"""Characters that the last closer of a text may have."""
+
+
+class Nesting:
+    """What opens and closes a call, or the section around it."""
+
+    def __init__(self, openers: Sequence[str], closers: Sequence[str], flags: int) -> None:
+        """Take the markers; of two closers that begin alike the longer comes first."""
+        marked = [closer for closer in closers if closer and not _PUNCTUATION(closer)]
+        if not marked and closers:
+            last = closers[0][-1:]
+            openers, marked = [_OPENERS[last]] if last in _OPENERS else [], [re.escape(last)]
+        self._sources, self._openers, self._flags = marked, openers, flags
+
+    @cached_property
+    def _closers(self) -> tuple[regex.Pattern[str], ...]:
+        return tuple(regex.compile(f"(?P<close>{source})", self._flags) for source in self._sources)
+
+    @cached_property
+    def _ends(self) -> tuple[regex.Pattern[str], ...]:
+        return tuple(regex.compile(rf"(?:{source})\s*\Z", self._flags) for source in self._sources)
+
+    @cached_property
+    def _marker(self) -> regex.Pattern[str]:
+        opening = "|".join(f"(?:{source})" for source in self._openers if source) or r"(?!)"
+        closing = "|".join(f"(?:{source})" for source in self._sources) or r"(?!)"
+        return regex.compile(f"(?P<close>{closing})|(?P<open>{opening})", self._flags)
+
+    def follows(self, text: str) -> bool:
+        """Whether a call comes after plain words and ends the text, so that it is in no value of the one before it."""
+        found = self._marker.search(text)
+        words = "" if found is None or found.lastgroup == "close" else text[: found.start()]
+        closed = any(closer.search(text.rstrip()[-_CLOSER:] + "\n") for closer in self._ends)
+        return bool(words) and _MARKUP(words) is None and closed
+
+    def leave(self, cur: Cursor) -> Reading[bool]:
+        """Read on past the closer of what the cursor is in; False, at the input's end, where there is none."""
+        depth = 1
+        while True:
+            found = yield from search_on(cur, self._marker)
+            if found is None:
+                return False
+            if found.lastgroup == "close":
+                depth -= 1
+                found = (yield from match_first(cur, self._closers)) or found
+            elif not found.group().endswith("/>"):
+                depth += 1
+            cur.pos = max(found.end(), cur.pos + 1)
+            if not depth:
+                return True

@@ -1,0 +1,1 @@
+"""Whole and streamed answers of APIs, described by tables."""

@@ -1,0 +1,102 @@
+"""What is around an answer that is written: whose it is, why it ended, and how many tokens it cost.
+
+    {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21}              Chat Completions
+    {"input_tokens": 2, "cache_read_input_tokens": 10, "output_tokens": 9}         Anthropic: cached is beside input
+    {"promptTokenCount": 12, "candidatesTokenCount": 5, "thoughtsTokenCount": 4}   Gemini: thoughts are beside the rest
+
+`Usage` counts as OpenAI does: all of the input and all of the output, and what is among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, get_args
+
+from toolfmt.transcripts.answering.answer_info import Stop, Usage
+from toolfmt.transcripts.parts.values import at, put
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+    from toolfmt.transcripts.answering.answer_info import AnswerInfo
+
+_PARTS: Final = {"cached": "input", "cache_written": "input", "reasoning": "output"}
+"""What may be counted beside the rest, and of what it is a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounting:
+    """Where an API counts tokens."""
+
+    places: Mapping[str, str]
+    """The place of each count of `Usage`, and of their `total`, in the order in which they are written."""
+    beside: tuple[str, ...] = ()
+    """The counts that are not among those of the input or the output."""
+    further: str = ""
+    """The place of more input, which is only read."""
+
+    def read(self, value: JsonObject) -> Usage:
+        """Read a count."""
+        found = {name: _whole(at(value, place)) for name, place in self.places.items() if name != "total"}
+        found["input"] += _whole(at(value, self.further)) if self.further else 0
+        for name in self.beside:
+            found[_PARTS[name]] += found[name]
+        return Usage(**found)
+
+    def write(self, usage: Usage | None) -> JsonObject:
+        """Write a count; zeros where it is not known."""
+        usage = usage or Usage()
+        counts = {name: getattr(usage, name) for name in ("input", "output", *_PARTS)}
+        counts["total"] = usage.input + usage.output
+        for name in self.beside:
+            counts[_PARTS[name]] -= counts[name]
+        written: JsonObject = {}
+        for name, place in self.places.items():
+            put(written, place, counts[name])
+        return written
+
+
+def _whole(found: object) -> int:
+    if isinstance(found, float) and found.is_integer():
+        return int(found)
+    return found if isinstance(found, int) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerHead:
+    """Whose answer it is."""
+
+    id: str
+    model: str
+    created: int
+
+    def mint(self, prefix: str, number: int) -> str:
+        """Make an id of something in this answer, the same in every run."""
+        return prefix + sha256(f"{self.id}/{number}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEnding:
+    """How an answer that is written ends."""
+
+    stop: Stop
+    info: AnswerInfo
+    head: AnswerHead
+
+    def counted(self, key: str, counting: TokenCounting) -> JsonObject:
+        """Write the count of tokens under a key, if it is known."""
+        return {} if self.info.usage is None else {key: counting.write(self.info.usage)}
+
+
+def endings(stop: str, **others: str) -> dict[Stop, str]:
+    """Make an API's words for the reasons to end; one without is `stop`, a malformed call is `length`."""
+    others = {"malformed_call": others.get("length", stop), **others}
+    return {reason: others.get(reason, stop) for reason in get_args(Stop)}
+
+
+def timestamp(seconds: int) -> str:
+    """Write seconds since 1970 as RFC 3339 has them."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

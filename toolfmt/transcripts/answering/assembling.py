@@ -1,0 +1,286 @@
+"""Events of text, reasoning and calls, put together from the pieces of an API's answer.
+
+    text("Let me look.")      -> TextDelta("Let me look.", 0)
+    call(0, "f", "call_1")    -> CallStart(0, "f", "call_1")
+    arguments(0, '{"a": ')    -> ArgumentsDelta(0, '{"a": ')
+    end(0)                    -> CallEnd, or CallFailed if the arguments are no JSON object
+
+The same events as those of a text parser; positions count the characters of the text and the reasoning.
+An API that does not say where a call ends goes on with something else: a call whose arguments are a whole
+object by then is over, so nobody has to wait for the answer's end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from toolfmt import jsontext
+from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
+from toolfmt.events import API, ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
+from toolfmt.model import ToolInvocation
+from toolfmt.transcripts.answering.answer_info import STOPS, AnswerInfo, Cited, Proof, Usage
+from toolfmt.transcripts.answering.failures import read_error
+from toolfmt.transcripts.parts.values import json_text
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.answering.partial_arguments import PartialArguments
+
+ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
+"""What arguments are: JSON text, which itself shows whether it is whole; a value, or free text, of which only the
+call's end shows it."""
+
+
+_DROPPED: Final = ("provider_part", "choice")
+"""The notices of what no event reports."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A call under way."""
+
+    index: int
+    name: str
+    id: str | None
+    form: ArgumentsForm
+    extra: JsonObject
+    stopped: bool = False
+    pieces: list[str] = field(default_factory=list[str])
+
+
+class Assembler:
+    """Makes the events of one answer; `events` are those not taken yet, `info` is what else it says."""
+
+    def __init__(self) -> None:
+        """Begin an answer."""
+        self.events: list[Event] = []
+        self.info = AnswerInfo()
+        self._at = 0
+        self._spoken: list[str] = []
+        self._length = 0
+        self._piece = 0
+        self._cited: set[tuple[int, str]] = set()
+        self._count = 0
+        self._open: dict[Hashable, _Open] = {}
+        self._over: dict[Hashable, str | None] = {}
+        self._latest: Hashable = None
+        self._tokens: JsonObject = {}
+        self.partial: PartialArguments | None = None
+        """The call whose arguments come value by value."""
+
+    def take(self) -> list[Event]:
+        """Hand over the events so far."""
+        events, self.events = self.events, []
+        return events
+
+    def about(self, ident: JsonValue, model: JsonValue, created: JsonValue = 0) -> None:
+        """Say whose answer this is; what is known already stays."""
+        info = self.info
+        if not info.id and isinstance(ident, str):
+            info.id = ident
+        if not info.model and isinstance(model, str):
+            info.model = model
+        if not info.created and isinstance(created, (int, float)) and math.isfinite(created):
+            info.created = int(created)
+
+    def tokens(self, count: JsonValue, read: Callable[[JsonObject], Usage]) -> None:
+        """Take a count of tokens; what a later one does not say stays as it was."""
+        if jsontext.is_object(count) and count:
+            self._tokens.update((key, value) for key, value in count.items() if value is not None)
+            self.info.usage = read(self._tokens)
+
+    def prove(self, owner: str, signature: JsonValue = None, encrypted: JsonValue = None) -> None:
+        """Take what proves the reasoning that ends here."""
+        signature = signature if isinstance(signature, str) and signature else None
+        encrypted = encrypted if isinstance(encrypted, str) and encrypted else None
+        if signature is not None or encrypted is not None:
+            self.info.proofs.append(Proof(self._at, owner, signature, encrypted))
+
+    def text(self, text: JsonValue) -> None:
+        """Add text for the user."""
+        if isinstance(text, str) and text:
+            self._go_on()
+            self.events.append(TextDelta(text, self._at))
+            self._at += len(text)
+            self._spoken.append(text)
+            self._length += len(text)
+
+    def piece(self) -> None:
+        """Begin a piece of text that the places in its citations count from; the first begins with the answer."""
+        self._piece = self._length
+
+    def cite(self, citation: JsonValue) -> None:
+        """Take a source of the piece of text so far."""
+        if jsontext.is_object(citation) and (key := (self._piece, json_text(citation))) not in self._cited:
+            self._cited.add(key)
+            self.info.citations.append(Cited(citation, self._piece))
+            self.note("citations", str(citation.get("type", "citation")))
+
+    @property
+    def spoken(self) -> str:
+        """The text so far."""
+        self._spoken[:] = ["".join(self._spoken)]
+        return self._spoken[0]
+
+    def refusal(self, text: JsonValue) -> None:
+        """Add text in which the model refuses."""
+        if isinstance(text, str) and text:
+            self.info.refusals.add(self._at)
+            self.text(text)
+
+    def reasoning(self, text: JsonValue) -> None:
+        """Add reasoning."""
+        if isinstance(text, str) and text:
+            self._go_on()
+            self.events.append(ReasoningDelta(text, self._at))
+            self._at += len(text)
+
+    def call(
+        self,
+        key: Hashable,
+        name: JsonValue,
+        ident: JsonValue,
+        *,
+        form: ArgumentsForm = "json",
+        extra: JsonObject | None = None,
+    ) -> None:
+        """Begin a call, once; the API identifies its calls by `key`, and another id under it another call."""
+        name = name if isinstance(name, str) else ""
+        ident = ident if isinstance(ident, str) and ident else None
+        known = self._open.get(key)
+        if known is not None:
+            if not name or ident is None or ident == known.id:
+                return
+            self.end(key)
+        elif key in self._over and ident in (None, self._over[key]):
+            return
+        self._go_on()
+        self._open[key] = made = _Open(self._count, name, ident, form, extra or {})
+        if form == "text":
+            self.info.custom.add(made.index)
+        self._latest = key
+        self._count += 1
+        self.events.append(CallStart(made.index, made.name, made.id))
+
+    def arguments(self, key: Hashable, piece: JsonValue) -> None:
+        """Add a piece of a call's argument text, or all of its arguments as a value."""
+        if piece is None:
+            return
+        text = piece if isinstance(piece, str) else jsontext.dumps(piece)
+        found = self._open.get(key)
+        if found is None:
+            if key in self._over and text.strip():
+                self.note("late_arguments", text)
+        elif text:
+            found.pieces.append(text)
+            if found.form != "text":
+                self.events.append(ArgumentsDelta(found.index, text))
+
+    def settle(self, key: Hashable, whole: JsonValue) -> None:
+        """Take a call's complete argument text; what was not emitted of it yet is emitted now."""
+        found = self._open.get(key)
+        if found is None or whole is None:
+            return
+        text = whole if isinstance(whole, str) else jsontext.dumps(whole)
+        if text.startswith(emitted := "".join(found.pieces)):
+            self.arguments(key, text[len(emitted) :])
+
+    def stop(self, key: Hashable) -> None:
+        """End a call; one without arguments waits for what follows, because a limit may have cut them off."""
+        found = self._open.get(key)
+        if found is not None and not found.pieces:
+            found.stopped = True
+        else:
+            self.end(key)
+
+    def end(self, key: Hashable, *, cut: bool = False) -> None:
+        """End a call; `cut` says that the answer ended before the call did."""
+        found = self._open.pop(key, None)
+        if found is None:
+            return
+        self._over[key] = found.id
+        raw = "".join(found.pieces)
+        if cut and found.form != "json":
+            self._fail(found, raw, "truncated", "the answer ended before the call did")
+            return
+        try:
+            value = {"input": raw} if found.form == "text" else jsontext.loads(raw) if raw.strip() or cut else {}
+        except ParseError as error:
+            self._fail(found, raw, _reason(error, cut=cut), str(error))
+            return
+        if not jsontext.is_object(value):
+            self._fail(found, raw, "arguments_not_object", f"the arguments are {raw[:40]!r}")
+            return
+        if not found.name:
+            self._fail(found, raw, "missing_name", "the call names no tool")
+            return
+        if found.form == "text" or not raw.strip():
+            self.events.append(ArgumentsDelta(found.index, jsontext.dumps(value)))
+        call = ToolInvocation(
+            name=found.name, arguments=value, id=found.id, raw_arguments=raw or "{}", extra=found.extra
+        )
+        self.events.append(CallEnd(found.index, call, (self._at, self._at)))
+
+    def whole_call(
+        self, name: JsonValue, ident: JsonValue, arguments: JsonValue, extra: JsonObject | None = None
+    ) -> None:
+        """Take a call that comes in one piece."""
+        key = object()
+        self.call(key, name, ident, extra=extra)
+        self.arguments(key, arguments)
+        self.end(key)
+
+    def ended(self, reason: JsonValue) -> None:
+        """Take the provider's word for why the answer ended; nothing says that it has not."""
+        if reason:
+            self.info.stop = STOPS.get(reason, "stop")
+
+    def finish(self, *, cut: bool = False) -> None:
+        """End the calls that are still open."""
+        for key in list(self._open):
+            self.end(key, cut=cut)
+
+    def broken(self, raw: str, reason: str, detail: str) -> None:
+        """Record a call that the provider says was written, and cannot give."""
+        self.events.append(CallFailed(self._count, raw, reason, detail, (self._at, self._at), dialect=API))
+        self._count += 1
+
+    def fail(self, error: JsonValue) -> None:
+        """Record that the provider gave an error in place of the rest of the answer."""
+        self.info.failure = failure = read_error(error)
+        self.info.error = failure.message
+        self.note("provider_error", failure.message)
+
+    def note(self, kind: str, detail: str) -> None:
+        """Record what the answer holds beside text, reasoning and calls."""
+        if kind in _DROPPED:
+            self.info.dropped[kind, detail] = None
+        self.events.append(Notice(kind, detail, (self._at, self._at)))
+
+    def _go_on(self) -> None:
+        """End the latest call if it is whole; each is looked at once, so this stays linear."""
+        key, self._latest = self._latest, None
+        found = self._open.get(key) if key is not None else None
+        if found is not None and (found.stopped or (found.form == "json" and _is_whole(found.pieces))):
+            self.end(key)
+
+    def _fail(self, call: _Open, raw: str, reason: str, detail: str) -> None:
+        self.events.append(CallFailed(call.index, raw, reason, detail, (self._at, self._at), call.name, API))
+
+
+def _is_whole(pieces: list[str]) -> bool:
+    try:
+        return jsontext.is_object(jsontext.loads("".join(pieces)))
+    except ParseError:
+        return False
+
+
+def _reason(error: ParseError, *, cut: bool) -> str:
+    if isinstance(error, LimitExceededError):
+        return "limit"
+    if isinstance(error, UnsafeInputError):
+        return "duplicate_key" if "duplicate" in str(error) else "unsafe"
+    return "truncated" if cut or "the text ends" in str(error) else "malformed"

@@ -1,0 +1,185 @@
+"""Ids and tool names as a format allows them; a result keeps the id of the call that it answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from itertools import count
+from typing import TYPE_CHECKING, Final, Protocol
+
+from toolfmt.conversation import CallPart, Message, Part, ResultPart
+from toolfmt.transcripts.comparing.flat import flatten
+from toolfmt.transcripts.parts.pieces import changed
+
+if TYPE_CHECKING:
+    from toolfmt.transcripts.format import Rules
+
+
+_DIGITS: Final = 8
+"""Characters at the end of an id that numbers may take."""
+
+
+class Names:
+    """Names of tools as the format allows them, each spelled one way only; different names stay different."""
+
+    def __init__(self, rules: Rules, known: Iterable[str] = ()) -> None:
+        """Take the characters and the length from the rules; of the `known` names, legal ones stay as they are."""
+        self._allowed = rules.tool_name
+        self._start = rules.tool_name_start
+        self._length = rules.tool_name_length
+        self._found: dict[str, str] = {}
+        self._taken: dict[str, str] = {}
+        if self._allowed:
+            for name in known:
+                if name not in self._found and legal(name, self._allowed, self._length, {}, self._start) == name:
+                    self._found[name] = self._taken[name] = name
+
+    def __call__(self, name: str) -> str:
+        """Spell a name as the format allows it."""
+        if not self._allowed:
+            return name
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = legal(name, self._allowed, self._length, self._taken, self._start)
+            self._taken[found] = name
+        return found
+
+
+def legal(name: str, allowed: str, length: int, taken: dict[str, str], start: str = "") -> str:
+    """Spell a name or id with the allowed characters, `_` for others; a hash where it is too long or taken."""
+    fitted = re.sub(f"(?:(?!{allowed}).)", "_", name, flags=re.DOTALL) or "_"
+    if start and not re.match(start, fitted):
+        fitted = f"_{fitted}"
+    if (not length or len(fitted) <= length) and taken.get(fitted, name) == name:
+        return fitted
+    mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{fitted[: length - 9] if length else fitted}_{mark}"
+
+
+def linked(messages: Sequence[Message], rules: Rules, names: Names, taken: Iterable[str]) -> Sequence[Message]:
+    """Give calls and their results names and ids that the format allows."""
+    used = set(taken)
+    if _fine(messages, rules, names, used):
+        return messages
+    ids = iter(_ids(messages, rules, dict.fromkeys(taken, "")))
+    shaped: list[Message] = []
+    for message in messages:
+        parts: list[Part] | None = None
+        for number, part in enumerate(message.parts):
+            if not isinstance(part, (CallPart, ResultPart)):
+                continue
+            new_id, called = next(ids)
+            name = part.name if part.name is not None or not rules.result_names else called
+            name = name if name is None else names(name)
+            if new_id != part.id or name != part.name:
+                parts = list(message.parts) if parts is None else parts
+                parts[number] = replace(part, id=new_id, name=name)
+        shaped.append(message if parts is None else changed(message, message.role, parts))
+    return shaped
+
+
+def _fine(messages: Sequence[Message], rules: Rules, names: Names, used: set[str]) -> bool:
+    """Whether every id and name can stay as it is: the common case, seen without linking."""
+    fits = _id_pattern(rules).fullmatch
+    pairs = rules.call_ids != "none" and not rules.result_names
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, CallPart):
+                found = part.id
+                if found is None or found in used or not pairs or not fits(found) or names(part.name) != part.name:
+                    return False
+                used.add(found)
+            elif isinstance(part, ResultPart) and (part.id is None or part.id not in used):
+                return False
+    return True
+
+
+def _id_pattern(rules: Rules) -> re.Pattern[str]:
+    least = rules.call_id_length if rules.call_id_exact else 1
+    return re.compile(f"(?:{rules.call_id or '.'}){{{least},{rules.call_id_length or ''}}}", re.DOTALL)
+
+
+def _ids(messages: Sequence[Message], rules: Rules, taken: dict[str, str]) -> list[tuple[str | None, str | None]]:
+    """List, for every call and result in order, its id in the format and the name of the call."""
+    fit = _id_policy(rules, taken)
+    calls: list[tuple[str | None, str]] = []
+    found: list[tuple[str | None, str | None]] = []
+    answer: set[str | None] = set()
+    for place in flatten(messages):
+        part = place.part
+        if place.role != "assistant":
+            answer.clear()
+        if isinstance(part, CallPart):
+            calls.append((fit(part.id, part.name, len(calls), twice=part.id in answer), part.name))
+            answer.add(part.id)
+            found.append(calls[-1])
+        elif isinstance(part, ResultPart):
+            found.append((part.id, None) if place.call is None else calls[place.call])
+    return found
+
+
+class _Policy(Protocol):
+    def __call__(self, given: str | None, name: str, number: int, *, twice: bool) -> str | None: ...
+
+
+def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
+    """Give what fits a call's id; `twice` says that the same answer has it already."""
+
+    def none(given: str | None, name: str, number: int, *, twice: bool) -> None:  # noqa: ARG001 - as the other's
+        return None
+
+    if rules.call_ids == "none":
+        return none
+    if rules.call_id_exact:
+        return _exact_id_policy(rules, taken)
+
+    tried: dict[str, int] = {}
+
+    def fit(given: str | None, name: str, number: int, *, twice: bool) -> str | None:
+        if given is None and rules.call_ids == "optional":
+            return None
+        wanted = given or f"call_{number}"
+        if rules.call_id or rules.call_id_length:
+            wanted = legal(wanted, rules.call_id or r"[\s\S]", rules.call_id_length, taken)
+        if (rules.unique_ids or rules.fresh_ids or twice or not given) and wanted in taken:
+            wanted = _free(wanted, taken, rules.call_id_length, tried)
+        taken[wanted] = given or f"{name} {number}"
+        return wanted
+
+    return fit
+
+
+def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
+    """Keep the ids that fit, and hash the others: the same id, the same hash."""
+    fits = _id_pattern(rules).fullmatch
+
+    def fit(given: str | None, name: str, number: int, *, twice: bool) -> str | None:
+        if given is not None and not twice and fits(given) and taken.setdefault(given, given) == given:
+            return given
+        meant = f"{given or name} {number}" if twice or not given else given
+        for salt in count():
+            found = hashed_id(meant, rules.call_id_length, salt)
+            if taken.setdefault(found, meant) == meant:
+                return found
+        return None
+
+    return fit
+
+
+def hashed_id(meant: str, length: int, salt: int = 0) -> str:
+    """Make an id of exactly so many letters and digits of another; a further `salt` makes another."""
+    return sha256(f"{salt} {meant}".encode("utf-8", "surrogatepass")).hexdigest()[:length]
+
+
+def _free(wanted: str, taken: dict[str, str], length: int, tried: dict[str, int]) -> str:
+    """Number an id that is taken; `tried` keeps the last number of each, as a hostile conversation repeats one."""
+    stem = wanted[: length - _DIGITS] if length > _DIGITS else wanted
+    for number in count(tried.get(stem, 2)):
+        ending = f"_{number}"
+        candidate = (wanted[: length - len(ending)] if length else wanted) + ending
+        if candidate not in taken:
+            tried[stem] = number + 1
+            return candidate
+    raise AssertionError("there are more numbers")

@@ -1,0 +1,209 @@
+"""One loss, the codes of all kinds, and the losses of a request: tools, the choice among them, further fields.
+
+Loss("tool", "/tools/0", "dropped", "get_weather")
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
+from toolfmt.jsontext import is_object
+from toolfmt.schema.comparing import differences
+from toolfmt.transcripts.parts.hosted import COMMON, identity
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject
+
+Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added", "missing"]
+Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One difference between the source and the result.
+
+    `path` is the JSON pointer of the source's message, or of the request's field. The path of a tool is
+    `/tools/NUMBER`, and that of its schema `/tools/NUMBER/parameters`, in every format.
+    """
+
+    code: str
+    path: str
+    action: Action
+    detail: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """The kind of the loss: `content`, `meaning`, `setting` or `bookkeeping`."""
+        return SEVERITIES[self.code]
+
+
+_CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
+    "content": {
+        "text": "text of a message",
+        "reasoning": "the model's reasoning",
+        "media": "an image, audio, video or document",
+        "refusal": "a refusal, which became text or was dropped",
+        "call": "a tool call",
+        "arguments": "a call's arguments, as values",
+        "result": "a tool's result",
+        "result_content": "what a result says",
+        "citations": "sources that a text names",
+        "provider_part": "a part that only its provider understands",
+        "unread": "a message without a known field",
+        "tools": "the list of tools",
+        "tool": "a tool's declaration",
+        "context": "a reference to earlier messages stored at the provider",
+        "choice": "a further answer to the same question",
+        "beside": "content beside the messages: a side chain, an attachment, sound, a tool's artifact",
+    },
+    "meaning": {
+        "call_kind": "whether a call carries free text or JSON",
+        "tool_name": "a tool's name in a call",
+        "namespace": "the namespace of a call",
+        "result_link": "which call a result answers",
+        "error_flag": "that a result is an error",
+        "duplicate": "a second result of a call, which was joined with the first",
+        "placeholder": "a result or a message that a repair added",
+        "speaker": "the name of the speaker",
+        "role": "the role of a message",
+        "order": "the order of what a message says",
+        "schema": "a constraint or a description in a tool's schema",
+        "strict": "whether a call must fit its tool's schema",
+        "tool_choice": "which tools may be called",
+        "label": "the rating of an answer",
+    },
+    "setting": {
+        "parallel": "whether several calls may be made at once",
+        "setting": "a setting of the request: a limit, a temperature, a format of the answer",
+    },
+    "bookkeeping": {
+        "signature": "the proof or the ciphertext that goes with reasoning or a call",
+        "call_id": "a call's id",
+        "argument_text": "how a call's arguments were spelled: their values are the same",
+        "provider_field": "a field that only its provider understands",
+        "message": "a message without content",
+        "boundary": "where one message or text ends and the next begins",
+        "request_field": "a field of the request, which was not converted",
+        "delivery": "how the provider stores and sends an answer, without effect on its content",
+        "answer_field": "a field beside the message of an answer",
+    },
+}
+CODES: Final[Mapping[str, str]] = {code: what for codes in _CODES.values() for code, what in codes.items()}
+"""What a loss's code says is lost."""
+SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in _CODES.items() for code in codes}
+"""How much each code matters: content and meaning are what `strict` is about, bookkeeping is counted apart."""
+
+
+SAID: Final = frozenset(
+    {
+        *("sidechains", "branches", "artifact", "audio", "executed_tools", "context", "videoMetadata", "instructions"),
+        *("reasoning_content", "reasoning", "thinking", "structuredContent"),
+    }
+)
+"""The further fields, of any format, that hold content: a model sees it."""
+LINES: Final = ".said"
+"""The end of a further field with the words of lines that are no messages, by their numbers."""
+_AUTO: Final = ToolChoice()
+
+
+def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
+    """List what the request around the messages does not say any more; `auto` is what holds where nothing is said."""
+    if before.tools and after.tools is None:
+        yield Loss("tools", "/tools", "dropped", f"{len(before.tools)}")
+    else:
+        yield from _tools(before.tools or (), after.tools or ())
+    if (before.tool_choice or _AUTO) != (after.tool_choice or _AUTO):
+        yield Loss("tool_choice", "/tool_choice", "changed", _chosen(before.tool_choice or _AUTO))
+    if (before.parallel is False) != (after.parallel is False):
+        described = "one call at a time" if before.parallel is False else "several calls at once"
+        yield Loss("parallel", "/parallel", "dropped", described)
+    if before.rejected is not None and after.rejected is None:
+        yield Loss("choice", "/rejected", "dropped")
+    if before.label != after.label:
+        yield Loss("label", "/label", "dropped", f"{before.label}")
+    for key, value in before.extra.items():
+        if key in after.extra:
+            continue
+        if key.endswith(LINES) and is_object(value):
+            for at, words in value.items():
+                yield Loss("beside", f"/{at}", "dropped", short(words))
+        else:
+            code = "beside" if _named(key) in SAID else "request_field"
+            yield Loss(code, f"/{key.partition('.')[2]}", "dropped", key)
+
+
+def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]:
+    """List the further fields of a part or a message that are gone or changed."""
+    if before == after:
+        return
+    for key, value in before.items():
+        if key not in after or after[key] != value:
+            code = "beside" if _named(key) in SAID else "provider_field"
+            yield Loss(code, where, "dropped" if key not in after else "changed", key)
+
+
+def _named(key: str) -> str:
+    """Give a further field's own name, without its format's and its holder's."""
+    return key.rpartition(".")[2]
+
+
+def short(text: str) -> str:
+    """Cut a text to a length that a line on a screen holds."""
+    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - a line on a screen
+
+
+def _chosen(choice: ToolChoice) -> str:
+    """Describe a choice: `required: one of sky, sea`."""
+    return f"{choice.mode}: one of {', '.join(choice.names)}" if choice.names else choice.mode
+
+
+def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) -> Iterator[Loss]:
+    """Compare declarations one by one, or by name where some are gone; an empty description is none."""
+    named: dict[object, deque[ToolDeclaration]] = defaultdict(deque)
+    for tool in after:
+        named[identity(tool)].append(tool)
+    paired = [named[identity(tool)].popleft() if named.get(identity(tool)) else None for tool in before]
+    # A tool that was renamed is in the place of its first name, among those that are left of the same kind.
+    left = deque(tool for queue in named.values() for tool in queue)
+    for at, tool in enumerate(before):
+        other = paired[at]
+        if other is None and len(before) == len(after) and left and left[0].kind == tool.kind:
+            other = left.popleft()
+        if other is None:
+            yield Loss("tool", f"/tools/{at}", "dropped", tool.name)
+        elif tool != other:
+            yield from _declared(tool, other, f"/tools/{at}")
+
+
+def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Iterator[Loss]:
+    """Compare two declarations of a tool; not being strict needs no saying, nor does an empty description."""
+    if _rest(tool) != _rest(other):
+        yield Loss("tool", path, "changed", _reduced(tool, other))
+    if bool(tool.strict) != bool(other.strict):
+        yield Loss("strict", path, "dropped" if tool.strict else "added", tool.name)
+    if tool.kind == other.kind == "function" and tool.parameters is not other.parameters:
+        if tool.parameters and not is_object(tool.parameters) and tool.parameters != other.parameters:
+            yield Loss("schema", f"{path}/parameters", "dropped", f"no schema, but {type(tool.parameters).__name__}")
+        for found in differences(tool.parameters, other.parameters):
+            yield Loss("schema", f"{path}/parameters{found.pointer}", found.action, found.detail)
+
+
+def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
+    """Name a tool and what the other declaration lacks of it: `web_search: without allowed_domains`."""
+    had, has = tool.extra.get(COMMON), other.extra.get(COMMON)
+    if is_object(had) and is_object(has):
+        gone = [key for key in had if key not in has]
+    else:
+        gone = [key.partition(".")[2] or key for key in tool.extra if key not in other.extra]
+        gone += ["description"] if tool.description and not other.description else []
+    return f"{tool.name}: without {', '.join(gone)}" if gone else tool.name
+
+
+def _rest(tool: ToolDeclaration) -> ToolDeclaration:
+    """Give what a declaration says beside its schema, as far as it says anything."""
+    schema = None if tool.kind == "function" else tool.parameters
+    return replace(tool, description=tool.description or None, parameters=schema, strict=None)

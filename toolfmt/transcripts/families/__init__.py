@@ -1,0 +1,1 @@
+"""What several APIs of one family share."""

@@ -1,0 +1,249 @@
+r"""What a provider would refuse in calls, results and tools: ids, names, arguments, their order, schemas.
+
+And what is wrong with calls and results before a conversion, which reports it. A file of rows to train on does not get
+such a call: a model would learn it.
+
+{"tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]}         a call without a name
+{"tool_calls": [{"id": "a", "function": {"name": "search", "arguments": "{\"q\": "}}]}   arguments that are cut off
+{"role": "tool", "tool_call_id": "zz", "content": "18C"}                                   a result of no call
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from toolfmt.conversation import CallPart, Message, OpaquePart, ResultPart
+from toolfmt.errors import ConversionError
+from toolfmt.jsontext import is_object
+from toolfmt.schema.lowering import refusals
+from toolfmt.transcripts.comparing.flat import Place, flatten
+from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.parts.values import broken_arguments, pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from toolfmt.conversation import Message, ToolDeclaration, Transcript
+    from toolfmt.transcripts.format import Rules
+
+CallPlace: TypeAlias = tuple[int, str, str]
+"""The number of the message, the rule, and the reason."""
+
+
+def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool = False) -> Iterator[CallPlace]:
+    """List what is wrong with the calls of a conversation and their results.
+
+    `continued` says that the provider holds an earlier part, which results may answer.
+    """
+    places = [place for place in flatten(messages) if isinstance(place.part, (CallPart, ResultPart))]
+    if not places:
+        return
+    turns = turns_of(messages, rules)
+    yield from _calls(places, turns, rules)
+    yield from _results(places, rules, continued=continued)
+    yield from _pairs(messages, places, turns, rules)
+
+
+def name_reason(rules: Rules) -> Callable[[str], str]:
+    """Give what says why a tool may not have a name; "" if it may."""
+    spelled = _spelling("name", "the name of a tool", rules.tool_name, rules.tool_name_length, rules.tool_name_start)
+    return lambda name: spelled(name) if name else "a tool has no name"
+
+
+def _id_reason(rules: Rules) -> Callable[[str | None], str]:
+    spelled = _spelling("id", "an id", rules.call_id, rules.call_id_length)
+    missing = "there is no id" if rules.call_ids == "required" else ""
+    return lambda found: spelled(found) if found else missing
+
+
+def _spelling(noun: str, whole: str, allowed: str, length: int, start: str = "") -> Callable[[str], str]:
+    """Give what says why a name or an id is not spelled as it may be; "" if it is."""
+    fits = re.compile(f"(?={start})(?:{allowed or '.'})+", re.DOTALL).fullmatch
+
+    def reason(found: str) -> str:
+        if length and len(found) > length:
+            return f"{whole} has {len(found)} characters, {length} are allowed"
+        return "" if fits(found) else f"the {noun} {found!r} has characters that are not allowed"
+
+    return reason
+
+
+def turns_of(messages: Sequence[Message], rules: Rules) -> list[int]:
+    """Number the turns: messages of results are one, other neighbours of a role where the provider joins them."""
+    turns: list[int] = []
+    before = ""
+    for message in messages:
+        together = message.role == before and (rules.neighbours in ("turn", "joined") or before == "tool")
+        turns.append(turns[-1] + (not together) if turns else 0)
+        before = message.role
+    return turns
+
+
+def _calls(places: list[Place], turns: list[int], rules: Rules) -> Iterator[CallPlace]:
+    wrong_id, wrong_name = _id_reason(rules), name_reason(rules)
+    used: set[object] = set()
+    for place in places:
+        part, at = place.part, place.message
+        if not isinstance(part, CallPart):
+            continue
+        if place.role != "assistant":
+            yield at, "place", f"a call is in a message of the {place.role}"
+        if reason := wrong_name(part.name):
+            yield at, "tool_name", reason
+        if not part.custom and (reason := _arguments(part, rules)):
+            yield at, "arguments", reason
+        if rules.call_ids == "none":
+            continue
+        if reason := wrong_id(part.id):
+            yield at, "call_id", reason
+        key = part.id if rules.unique_ids else (turns[at], part.id)
+        if part.id and key in used:
+            yield at, "duplicate_id", f"another call has the id {part.id!r}"
+        used.add(key)
+
+
+def _arguments(part: CallPart, rules: Rules) -> str:
+    if rules.arguments == "any":
+        return ""
+    if rules.arguments == "text":
+        return "" if part.text is not None else f"the arguments of {part.name} are not text"
+    return "" if is_object(part.arguments) else f"the arguments of {part.name} are not an object"
+
+
+def _results(places: list[Place], rules: Rules, *, continued: bool) -> Iterator[CallPlace]:
+    for place in places:
+        part, at = place.part, place.message
+        if not isinstance(part, ResultPart):
+            continue
+        if place.role == "assistant":
+            yield at, "place", "a result is in a message of the assistant"
+        if rules.result_names and not part.name:
+            yield at, "result_name", "a result does not name its tool"
+        if rules.call_ids == "required" and not part.id:
+            yield at, "call_id", "a result has no id"
+        elif place.call is None and not continued:
+            yield at, "orphan_result", orphan_reason(part)
+
+
+def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], rules: Rules) -> Iterator[CallPlace]:
+    called: dict[int, Place] = {}
+    answered: set[int] = set()
+    for place in places:
+        if place.call is None:
+            continue
+        if isinstance(place.part, CallPart):
+            called[place.call] = place
+            continue
+        answered.add(place.call)
+        if rules.results_follow and turns[place.message] != turns[called[place.call].message] + 1:
+            yield place.message, "order", "a result does not directly follow its call"
+    for call, place in called.items():
+        if call not in answered and turns[place.message] < turns[-1] and isinstance(place.part, CallPart):
+            yield place.message, "unanswered_call", f"the call of {place.part.name} has no result"
+    if rules.results_in == "user" and not rules.results_alone:
+        yield from _mixed(messages, turns)
+
+
+def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[CallPlace]:
+    """Find results that come after other content of their turn."""
+    turn, other = -1, False
+    for at, message in enumerate(messages):
+        if turns[at] != turn:
+            turn, other = turns[at], False
+        for part in message.parts:
+            if not isinstance(part, ResultPart):
+                other = True
+            elif other:
+                yield at, "order", "a result comes after other content of its turn"
+                break
+
+
+def tool_findings(tools: Iterable[ToolDeclaration], rules: Rules) -> Iterator[tuple[str, str, str]]:
+    """List what is wrong with tools, each with its place; a provider's own kinds are its own affair."""
+    wrong_name = name_reason(rules)
+    for at, tool in enumerate(tools):
+        if tool.kind == "hosted":
+            continue
+        if reason := wrong_name(tool.name):
+            yield f"/tools/{at}", "tool_name", reason
+        if tool.kind == "function" and tool.parameters is not None:
+            for place, reason in refusals(*rules.schema_of(tool)):
+                yield f"/tools/{at}/parameters{place}", "schema", reason
+
+
+def choice_reason(transcript: Transcript) -> str:
+    """Say why a choice of tools is refused: no tool is declared, or none of that name; "" if it is not."""
+    choice, tools = transcript.tool_choice, transcript.tools
+    if choice is None or choice.mode == "none" or tools is None or any(tool.kind == "hosted" for tool in tools):
+        return ""
+    if not tools:
+        return "a choice of tools without tools"
+    missing = [name for name in choice.names if all(tool.name != name for tool in tools)]
+    return f"the choice names {', '.join(missing)}, which is not declared" if missing else ""
+
+
+def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, mended: bool = False) -> None:
+    """Raise `ConversionError` for a row of which a turn is not understood, and for what is not to be trained on.
+
+    That is a broken call and, unless the row is `mended`, a result of no call.
+    """
+    if not (goal.trained or origin.trained):
+        return
+    for message in (*transcript.messages, *(transcript.rejected or ())):
+        for part in message.parts:
+            reason = ""
+            if isinstance(part, CallPart) and goal.trained:
+                reason = _defect(part)
+            elif isinstance(part, OpaquePart) and origin.trained and part.value is message.source:
+                reason = "the turn is not understood"
+            if reason:
+                raise ConversionError(f"{pointer(message.where)}: not in a training set: {reason}")
+    orphans = defects(transcript.messages, continued=False) if goal.trained and not mended else ()
+    for loss in orphans:
+        if loss.code == "result_link":
+            raise ConversionError(f"{loss.path}: not in a training set: a result of no call: {loss.detail}")
+
+
+def _defect(part: CallPart) -> str:
+    if not part.name:
+        return "a call has no name"
+    reason = broken_arguments(part)
+    return f"the arguments of the call to {part.name} are not a JSON object: {reason}" if reason else ""
+
+
+def defects(messages: Sequence[Message], *, continued: bool) -> Iterator[Loss]:
+    """List calls without a name, and results without a call; `continued`: the provider may hold the call."""
+    if _sound(messages):
+        return
+    for place in flatten(messages):
+        part, where = place.part, pointer(messages[place.message].where)
+        if isinstance(part, CallPart) and not part.name:
+            yield Loss("tool_name", where, "missing", "the call has no name")
+        elif isinstance(part, ResultPart) and place.call is None and not continued:
+            yield Loss("result_link", where, "missing", orphan_reason(part))
+
+
+def _sound(messages: Sequence[Message]) -> bool:
+    """Whether every call has a name and every result the id of an open call: the common case, seen without linking."""
+    waiting: dict[str | None, int] = {None: 0}
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, CallPart):
+                if not part.name:
+                    return False
+                if part.id is not None:
+                    waiting[part.id] = waiting.get(part.id, 0) + 1
+            elif isinstance(part, ResultPart):
+                if not waiting.get(part.id):
+                    return False
+                waiting[part.id] -= 1
+    return True
+
+
+def orphan_reason(part: ResultPart) -> str:
+    """Say why a result answers no call."""
+    if part.id:
+        return f"no open call has the id {part.id!r}"
+    return f"no open call has the name {part.name!r}" if part.name else "no call is open"

@@ -1,0 +1,358 @@
+"""Fits a conversation to what a format can hold and its provider accepts, before it is written.
+
+Every step is a function of messages and rules; nothing is invented. What a step
+changes is found afterwards by comparing what went in with what can be read back,
+so no step has to report. Each step first looks whether there is anything to do:
+most conversations need little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from toolfmt.conversation import (
+    CallPart,
+    MediaPart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    ResultPart,
+    Role,
+    TextPart,
+    ToolDeclaration,
+    Transcript,
+)
+from toolfmt.transcripts.comparing.flat import flatten
+from toolfmt.transcripts.comparing.linking import Names, linked
+from toolfmt.transcripts.fitting.carrying import DEFAULT, INSTRUCTIONS, Carry, adapt_parts, fits_reasoning, reachable
+from toolfmt.transcripts.parts.pieces import changed
+from toolfmt.transcripts.tables.declaring import fitted
+
+if TYPE_CHECKING:
+    from toolfmt.transcripts.format import Rules
+
+
+Named = TypeVar("Named", CallPart, ToolDeclaration)
+
+
+def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = (), carry: Carry = DEFAULT) -> Transcript:
+    """Give every part a form that a format can hold, and fit the conversation to the format's rules."""
+    return fit(adapt_parts(transcript, rules, carry)[0], rules, taken)
+
+
+def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Transcript:
+    """Fit a conversation to a format's rules; the input is left as it is. Ids in `taken` are in use already."""
+    named = _named(transcript)
+    if not rules.namespaces and any(found.namespace for found in named):
+        transcript = _distinguished(transcript, named)
+        named = _named(transcript)
+    names = Names(rules, (found.name for found in named))
+    messages = list(transcript.messages)
+    if rules.results_in_order or rules.call_ids == "none":
+        messages = _in_call_order(_answered(messages))
+        messages = _fitted(linked(messages, rules, names, taken), rules)
+    else:
+        messages = _answered(_fitted(linked(messages, rules, names, taken), rules))
+    messages = _move_media_out_of_results(messages, rules)
+    if rules.one_answer:
+        messages = _first_answer(messages)
+    if not rules.instructions_alone and messages and all(found.role in INSTRUCTIONS for found in messages):
+        messages = [*messages[:-1], changed(messages[-1], "user", messages[-1].parts)]
+    if rules.neighbours not in ("apart", "turn"):
+        messages = _merged(messages, rules)
+    if not rules.interleaved:
+        messages = [_ordered(message) for message in messages]
+    if not rules.ends_in_space:
+        messages = _strip_final_space(messages)
+    tools = transcript.tools
+    if tools is not None:
+        tools = fitted(tools, rules, names)
+    choice = transcript.tool_choice
+    if choice is not None and choice.names:
+        choice = replace(choice, names=tuple(map(names, choice.names)))
+    parallel, extra = transcript.parallel, transcript.extra
+    return Transcript(tuple(messages), tools, choice, parallel, extra, transcript.rejected, transcript.label)
+
+
+def _named(transcript: Transcript) -> list[CallPart | ToolDeclaration]:
+    """List what names a tool: calls, then declarations."""
+    calls = [part for message in transcript.messages for part in message.parts if isinstance(part, CallPart)]
+    return [*calls, *(tool for tool in transcript.tools or () if tool.kind != "hosted")]
+
+
+def _distinguished(transcript: Transcript, named: Iterable[CallPart | ToolDeclaration]) -> Transcript:
+    """Put the namespace into the names of tools that have the same name in another one."""
+    spaces: dict[str, set[str | None]] = {}
+    for found in named:
+        spaces.setdefault(found.name, set()).add(found.namespace)
+    twice = {name for name, found in spaces.items() if len(found) > 1}
+
+    def apart(one: Named) -> Named:
+        return replace(one, name=f"{one.namespace}__{one.name}") if one.namespace and one.name in twice else one
+
+    messages = [
+        changed(message, message.role, [apart(part) if isinstance(part, CallPart) else part for part in message.parts])
+        if any(isinstance(part, CallPart) and part.name in twice for part in message.parts)
+        else message
+        for message in transcript.messages
+    ]
+    declared = None if transcript.tools is None else tuple(map(apart, transcript.tools))
+    return replace(transcript, messages=tuple(messages), tools=declared)
+
+
+def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
+    """Give each message a role that the format has, or leave it out, and put results where the format wants them."""
+    roles = _roles(rules)
+    shaped: list[Message] = []
+    for message in messages:
+        role = roles[message.role]
+        parts = message.parts
+        results = others = 0
+        whole = True
+        for part in parts:
+            kind = type(part)
+            if kind is ResultPart:
+                results += 1
+            else:
+                others += 1
+                whole = whole and (kind is CallPart or _fits(part, role, rules))
+        if not whole:
+            parts = tuple(part for part in parts if type(part) is ResultPart or _fits(part, role, rules))
+            others = len(parts) - results
+        if not results and role not in rules.roles:
+            continue
+        empty = rules.empty_messages or role in rules.silent
+        if not parts and (message.parts or message.role == "tool" or not empty):
+            continue  # of what has no place, no message without content is made
+        if not results:
+            shaped.append(message if role == message.role and whole else changed(message, role, parts))
+        elif rules.results_in == "tool" and message.role == "tool" and results == 1 and not others:
+            shaped.append(message if whole else changed(message, role, parts))
+        else:
+            shaped.extend(_answering(message, parts, role, rules))
+    return shaped
+
+
+def _answering(message: Message, parts: Sequence[Part], role: Role, rules: Rules) -> Iterator[Message]:
+    """Put the results of a message where the format wants them: one message each, all in one, or before the rest."""
+    results = [part for part in parts if type(part) is ResultPart]
+    others = [part for part in parts if type(part) is not ResultPart]
+    if rules.results_in == "tool":
+        yield from (Message("tool", (part,)) for part in results)
+    elif rules.results_alone:
+        yield changed(message, role, results)
+    else:
+        yield changed(message, role, [*results, *others])
+        return
+    if others:
+        yield changed(message, _roles(rules)["user"], others)
+
+
+def _roles(rules: Rules) -> dict[Role, Role]:
+    system: Role = "system" if "system" in rules.roles else "user"
+    return {
+        "system": system,
+        "developer": "developer" if "developer" in rules.roles else system,
+        "user": "user",
+        "assistant": "assistant",
+        "tool": rules.results_in,
+    }
+
+
+def _fits(part: Part, role: Role, rules: Rules) -> bool:
+    if isinstance(part, TextPart):
+        return rules.blank_text == "accepted" or not (part.text.isspace() or not part.text)
+    if isinstance(part, MediaPart):
+        kinds = rules.user_kinds if role == "user" else rules.assistant_kinds if role == "assistant" else ()
+        return part.kind in kinds and reachable(part, rules)
+    if isinstance(part, ReasoningPart):
+        return fits_reasoning(part, rules)
+    return not isinstance(part, OpaquePart) or part.owner == rules.format
+
+
+def _results_first(parts: Sequence[Part]) -> list[Part]:
+    return [part for part in parts if type(part) is ResultPart] + [
+        part for part in parts if type(part) is not ResultPart
+    ]
+
+
+def _answered(messages: list[Message]) -> list[Message]:
+    """Move results that stand further down up to the calls that they answer."""
+    waiting: set[str] = set()
+    answering = False
+    for message in messages:
+        parts = message.parts
+        if parts and type(parts[0]) is ResultPart:
+            for part in parts:
+                if isinstance(part, ResultPart) and part.id not in waiting:
+                    return _moved(messages)
+            answering = False
+            if type(parts[-1]) is not ResultPart:
+                waiting.clear()
+        elif message.role == "assistant":
+            if not answering:
+                waiting.clear()
+            for part in parts:
+                if isinstance(part, CallPart) and part.id is not None:
+                    waiting.add(part.id)
+            answering = True
+        else:
+            waiting.clear()
+            answering = False
+    return messages
+
+
+def _moved(messages: list[Message]) -> list[Message]:
+    places = flatten(messages)
+    called = {
+        place.call: last_of_answer(messages, place.message) for place in places if isinstance(place.part, CallPart)
+    }
+    owner = {
+        id(place.part): called[place.call]
+        for place in places
+        if isinstance(place.part, ResultPart) and place.call is not None
+    }
+    results_after: dict[int, list[Message]] = {}
+    kept: list[tuple[int, Message]] = []
+    for number, message in enumerate(messages):
+        results = [part for part in message.parts if isinstance(part, ResultPart) and id(part) in owner]
+        if len(results) == len(message.parts) and len({owner[id(part)] for part in results}) == 1:
+            results_after.setdefault(owner[id(results[0])], []).append(message)
+            continue
+        for part in results:
+            results_after.setdefault(owner[id(part)], []).append(Message(message.role, (part,)))
+        moved = set(map(id, results))
+        others = tuple(part for part in message.parts if id(part) not in moved)
+        if others or not results:
+            kept.append((number, changed(message, message.role, others) if results else message))
+    return [found for number, message in kept for found in (message, *results_after.get(number, ()))]
+
+
+def _in_call_order(messages: list[Message]) -> list[Message]:
+    """Put neighbouring results in the order of their calls, where nothing but the order links them."""
+    places = flatten(messages)
+    moved: dict[int, Part | None] = {}
+    for _, run in groupby(places, key=lambda place: type(place.part) is ResultPart):
+        group = list(run)
+        ranked = sorted(group, key=lambda place: (place.call is None, place.call or 0))
+        if type(group[0].part) is ResultPart:
+            moved.update((old.at, new.part) for old, new in zip(group, ranked, strict=True) if old is not new)
+    if not moved:
+        return messages
+    parts: list[list[Part]] = [[] for _ in messages]
+    for place in places:
+        part = moved.get(place.at, place.part)
+        if part is not None:
+            parts[place.message].append(part)
+    return [changed(message, message.role, found) for message, found in zip(messages, parts, strict=True)]
+
+
+def last_of_answer(messages: list[Message], number: int) -> int:
+    """Find the last of the neighbouring messages that make up one answer."""
+    while number + 1 < len(messages) and messages[number + 1].role == "assistant":
+        number += 1
+    return number
+
+
+def _move_media_out_of_results(messages: list[Message], rules: Rules) -> list[Message]:
+    """Put what a result may not hold, such as an image, into a message of the user's after the results."""
+    kinds = rules.result_kinds
+    results = [part for message in messages for part in message.parts if type(part) is ResultPart]
+    if not any(type(found) is MediaPart for part in results for found in part.content):
+        return messages
+    shaped: list[Message] = []
+    left: list[Part] = []
+    for message in messages:
+        if left and not any(isinstance(part, ResultPart) for part in message.parts):
+            shaped.append(Message("user", tuple(left)))
+            left = []
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ResultPart) and _too_rich(part, rules):
+                left.extend(found for found in part.content if isinstance(found, MediaPart) and _moves(found, rules))
+                inside = [found for found in part.content if not isinstance(found, MediaPart) or found.kind in kinds]
+                parts.append(replace(part, content=tuple(inside)))
+            else:
+                parts.append(part)
+        shaped.append(message if tuple(parts) == message.parts else changed(message, message.role, parts))
+    return [*shaped, Message("user", tuple(left))] if left else shaped
+
+
+def _too_rich(part: ResultPart, rules: Rules) -> bool:
+    return any(type(found) is MediaPart and found.kind not in rules.result_kinds for found in part.content)
+
+
+def _moves(part: MediaPart, rules: Rules) -> bool:
+    return part.kind not in rules.result_kinds and part.kind in rules.user_kinds and reachable(part, rules)
+
+
+def _first_answer(messages: list[Message]) -> list[Message]:
+    """Keep what the user says up to the first answer, and that answer's calls."""
+    kept: list[Message] = []
+    for message in messages:
+        if message.role == "user" and not _answers(message):
+            kept.append(message)
+        elif message.role == "assistant":
+            calls = [part for part in message.parts if isinstance(part, CallPart)]
+            return [*kept, message if len(calls) == len(message.parts) else changed(message, "assistant", calls)]
+    return kept
+
+
+def _merged(messages: list[Message], rules: Rules) -> list[Message]:
+    """Join neighbours of one role, results before what else the turn says."""
+    alone = rules.results_alone
+    if all(message.role != after.role for message, after in pairwise(messages)):
+        return messages
+    shaped: list[Message] = []
+    for (role, _), run in groupby(messages, key=lambda message: (message.role, alone and _answers(message))):
+        group = list(run)
+        joins = rules.neighbours != "answers" and role != "system"
+        if len(group) > 1 and (joins or (role == "assistant" and any(map(_acts, group)))):
+            shaped.append(_join(group))
+        else:
+            shaped.extend(group)
+    return shaped
+
+
+def _acts(message: Message) -> bool:
+    """Whether a message thinks or calls, and so belongs to one answer with its neighbours."""
+    return any(isinstance(part, (CallPart, ReasoningPart)) for part in message.parts)
+
+
+def _answers(message: Message) -> bool:
+    return bool(message.parts) and type(message.parts[0]) is ResultPart
+
+
+def _join(group: list[Message]) -> Message:
+    parts = _results_first([part for message in group for part in message.parts])
+    extra = {key: value for message in group for key, value in message.extra.items()}
+    joined = Message(group[0].role, tuple(parts), group[0].name, extra)
+    joined.where = group[0].where
+    return joined
+
+
+def _strip_final_space(messages: list[Message]) -> list[Message]:
+    """Cut the white space off the end of an answer that is to be continued."""
+    last = messages[-1] if messages else None
+    text = last.parts[-1] if last is not None and last.role == "assistant" and last.parts else None
+    if last is None or not isinstance(text, TextPart) or text.text == text.text.rstrip():
+        return messages
+    return [*messages[:-1], changed(last, last.role, (*last.parts[:-1], replace(text, text=text.text.rstrip())))]
+
+
+def _ordered(message: Message) -> Message:
+    """Put reasoning before text and calls last, where a format keeps them in places of their own."""
+    if message.role != "assistant" or len(message.parts) < 2:  # noqa: PLR2004 - one part has no order
+        return message
+    ranks = [_RANK.get(type(part), 1) for part in message.parts]
+    if ranks == sorted(ranks):
+        return message
+    parts = [part for _, part in sorted(zip(ranks, message.parts, strict=True), key=lambda pair: pair[0])]
+    return changed(message, message.role, parts)
+
+
+_RANK: Final[dict[type, int]] = {ReasoningPart: 0, CallPart: 2}

@@ -1,0 +1,1 @@
+"""The engine that reads and writes formats described by tables."""

@@ -1,0 +1,237 @@
+"""How a format declares a function: one table reads and writes it; what is no function is the provider's own kind.
+
+TOOLS = Declaring(owner="anthropic", schema="input_schema", strict=True, marks="kept")
+TOOLS.read({"name": "f", "input_schema": {"type": "object"}, "type": "custom"})
+ToolDeclaration("f", None, {"type": "object"}, extra={"anthropic.type": "custom"})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolfmt import jsontext
+from toolfmt.conversation import ToolChoice, ToolDeclaration
+from toolfmt.errors import ParseError, UnsupportedSchemaError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.schema.lowering import lower, refusals
+from toolfmt.transcripts.parts.hosted import identity, read_hosted, write_hosted
+from toolfmt.transcripts.parts.values import at, located, own, put, rest, text_at, word
+from toolfmt.transcripts.tables.blocks import MARK, marked
+from toolfmt.transcripts.tables.request import ToolsPlace
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import Transcript
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.format import Rules
+    from toolfmt.transcripts.tables.blocks import Further, Point
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaring:
+    """How an API declares a function: an object with a `name`, which may have a `description`."""
+
+    owner: str
+    under: tuple[str, ...] = ("",)
+    """The keys that declarations are read under; empty: none. The first is written, or `custom` for such a tool."""
+    schema: str = "parameters"
+    """The place of the schema."""
+    custom: str = ""
+    """The key of what a tool for free text takes; empty: there are no such tools."""
+    form: tuple[Callable[[JsonValue], JsonValue], Callable[[JsonValue], JsonValue]] | None = None
+    """Reads and writes a schema, or what a tool for free text takes, that is in words of the format's own."""
+    typed: bool = False
+    """A declaration says its kind: `"type": "function"`."""
+    identity: Literal["name", "schema", "any"] = "name"
+    """The key that only a function has; `any`: there is nothing else."""
+    description: Literal["given", "filled", "always"] = "given"
+    """An empty description is written too, or none is, or one is demanded."""
+    refuses: bool = False
+    """A description that is no text is refused; else it is a further field."""
+    strict: bool = False
+    """A declaration may say that the schema is strict."""
+    states_strict: bool = True
+    """And this is written too."""
+    marks: Literal["", "read", "kept"] = ""
+    """Marks for the prompt cache are beside declarations, and are written too (`kept`)."""
+    point: Point | None = None
+    """Such marks come after declarations: how one is read and written."""
+    further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None
+    """Takes what a declaration says beside, and puts it back."""
+    bare: JsonObject | None = None
+    """The schema that is written where there is none; None: nothing is."""
+    objects: bool = False
+    """A schema is always of an object."""
+    nulls: bool = False
+    """A declaration always has a schema and says whether it is strict, if only that it is not known."""
+    kept: bool = False
+    """A declaration that is unchanged is written as it was read."""
+    hosted: Callable[[Any], ToolDeclaration] | None = None
+    """Reads all that is no function; without it, what is no object is refused."""
+    spelled: Callable[[JsonObject], JsonObject] | None = None
+    """Gives a declaration the spelling of this table."""
+
+    def read(self, item: JsonValue) -> ToolDeclaration:
+        """Read a declaration; raises ParseError, which begins with the key, where it is none."""
+        if is_object(item):
+            tool = self._read(item if self.spelled is None else self.spelled(item))
+        elif self.hosted is not None:
+            tool = self.hosted(item)
+        else:
+            raise ParseError(f": a tool is an object, not {type(item).__name__}")
+        if self.kept:
+            tool.origin, tool.source = self.owner, item
+        return tool
+
+    def _read(self, item: JsonObject) -> ToolDeclaration:
+        key = next((key for key in self.under if is_object(item.get(key))), "" if "" in self.under else None)
+        body: JsonObject = item[key] if key else item
+        kind = key or (item.get("type", "function") if self.typed else "function")
+        name, place = word(body, "name"), self.custom if kind == "custom" and self.custom else self.schema
+        foreign = key is None or (not key and kind not in ("function", "custom" if self.custom else ""))
+        if foreign or not (key or {"name": name, "schema": place in item, "any": True}[self.identity]):
+            found = name or word(item, "name") or word(item, "type") or word(item, "id")
+            return read_hosted(item, self.owner, found) if self.hosted is None else self.hosted(item)
+        if not name:
+            raise ParseError("name: a tool has a name")
+        description, strict = text_at(body, "description") if self.refuses else body.get("description"), None
+        known = {"name", place.partition(".")[0], "" if key or not self.typed else "type"}
+        known |= {"description"} if isinstance(description, str | None) else set()
+        if self.strict and isinstance(body.get("strict"), bool | None):
+            strict = body.get("strict")
+            known.add("strict")
+        extra = rest(body, known, f"{self.owner}.{key}") | rest(item, {"type", key}, self.owner) if key else None
+        schema = at(body, place) if self.form is None else self.form[0](at(body, place))
+        tool = ToolDeclaration(name, description if isinstance(description, str) else None, schema)
+        tool.kind, tool.strict = "custom" if place == self.custom else "function", strict
+        tool.extra = rest(body, known, self.owner) if extra is None else extra
+        if self.marks and MARK in item:
+            tool.extra[MARK] = tool.extra.pop(f"{self.owner}.{MARK}")
+        if self.further is not None:
+            self.further[0](item, tool, frozenset(known))
+        return tool
+
+    def write(self, tool: ToolDeclaration) -> JsonObject | None:
+        """Write a declaration; None where the API has no words for it."""
+        if self.kept and tool.origin == self.owner:
+            return tool.source
+        if tool.kind == "hosted":
+            return write_hosted(tool, self.owner)
+        free = tool.kind == "custom" and bool(self.custom)
+        key = "custom" if free and self.under[0] else self.under[0]
+        item: JsonObject = {"type": tool.kind} if self.typed else {}
+        body: JsonObject = {} if key else item
+        body["name"] = tool.name
+        description = (tool.description or "") if self.description == "always" else tool.description
+        if description or (description is not None and self.description != "filled"):
+            body["description"] = description
+        self._put_schema(tool, body, free=free)
+        if self.strict and self.states_strict and (tool.strict is not None or (self.nulls and not free)):
+            body["strict"] = tool.strict
+        if self.further is not None:
+            return self.further[1](item, tool)
+        extra = own(tool.extra, self.owner)
+        if key:
+            item[key] = body | own(extra, key)
+            extra = {name: found for name, found in extra.items() if "." not in name}
+        item |= extra
+        return item | {MARK: tool.extra[MARK]} if self.marks == "kept" and MARK in tool.extra else item
+
+    def _put_schema(self, tool: ToolDeclaration, body: JsonObject, *, free: bool) -> None:
+        schema = tool.parameters if self.form is None else self.form[1](tool.parameters)
+        if self.objects and not free:
+            given = schema if is_object(schema) else {}
+            schema = given if "type" in given else {"type": "object", **given}
+        elif schema is None and not free:
+            schema = self.bare
+        if schema is not None or (self.nulls and not free):
+            put(body, self.custom if free else self.schema, schema)
+
+    def read_list(self, value: JsonValue) -> Sequence[ToolDeclaration]:
+        """Read a list of declarations."""
+        if not is_array(value):
+            raise ParseError(f": expected a list, not {type(value).__name__}")
+        tools: list[ToolDeclaration] = []
+        for number, item in enumerate(value):
+            try:
+                if self.point is None or not marked(tools[-1:], self.point[0](item)):
+                    tools.append(self.read(item))
+            except ParseError as error:
+                raise located(f"/{number}", error) from None
+        return tools
+
+    def write_list(self, tools: Iterable[ToolDeclaration]) -> list[JsonValue]:
+        """Write declarations; what the API has no words for is left out."""
+        items: list[JsonValue] = []
+        for tool in tools:
+            if (item := self.write(tool)) is not None:
+                items.append(item)
+                if self.point is not None and MARK in tool.extra:
+                    items.append(self.point[1](tool.extra[MARK]))
+        return items
+
+    def listed(self, key: str = "tools") -> ToolsPlace:
+        """Make the place of a list of declarations."""
+        return ToolsPlace(key, self.read_list, self.write_list)
+
+
+def fitted(tools: Sequence[ToolDeclaration], rules: Rules, names: Callable[[str], str]) -> tuple[ToolDeclaration, ...]:
+    """Fit declarations to what a format's provider accepts; its own kinds stay as they are.
+
+    A declaration that asks for strictness which its schema can't have is sent without: a provider would refuse it. A
+    schema that has no form at all stays as it is, and `check` says why it is refused.
+    """
+    return tuple(
+        tool if tool.kind == "hosted" else _schema(_kind(_named(tool, names(tool.name)), rules), rules)
+        for tool in tools
+    )
+
+
+def choosable(sent: Transcript, after: Transcript) -> Transcript:
+    """Leave out of a request a choice of tools that the format has no words for, as `after` was read back.
+
+    A request without tools says nothing of them: every provider refuses an empty list with a choice. A choice of
+    which nothing is left allows no tool rather than all of them.
+    """
+    choice, tools = sent.tool_choice, sent.tools
+    if tools is None or (after.tool_choice is None and after.parallel is None and (after.tools is None or not tools)):
+        return sent
+    found = {identity(tool) for tool in after.tools or ()}
+    left = {tool.name for tool in tools if identity(tool) in found}
+    if not left:
+        return replace(sent, tools=None, tool_choice=None, parallel=None)
+    if choice is None or left.issuperset(choice.names):
+        return sent
+    names = tuple(name for name in choice.names if name in left)
+    narrowed = replace(choice, names=names) if names else ToolChoice("none") if choice.mode == "auto" else None
+    return replace(sent, tool_choice=narrowed)
+
+
+def _named(tool: ToolDeclaration, name: str) -> ToolDeclaration:
+    return tool if tool.name == name else replace(tool, name=name)
+
+
+def _kind(tool: ToolDeclaration, rules: Rules) -> ToolDeclaration:
+    """Declare a tool for free text as a function of one text, which its grammar describes."""
+    if tool.kind != "custom" or rules.custom_tools:
+        return tool
+    text: JsonObject = {"type": "string"}
+    if tool.parameters is not None:
+        text["description"] = jsontext.dumps(tool.parameters)
+    schema = {"type": "object", "properties": {"input": text}, "required": ["input"]}
+    return replace(tool, kind="function", parameters=schema)
+
+
+def _schema(tool: ToolDeclaration, rules: Rules) -> ToolDeclaration:
+    if tool.kind != "function" or tool.parameters is None:
+        return tool
+    stated, accepted = rules.schema_of(tool)
+    if stated is not tool.parameters:
+        # A copy has no source: it is written in the dialect that the format has for schemas of any origin.
+        return tool if not any(refusals(stated, accepted)) else _schema(replace(tool), rules)
+    try:
+        schema = lower(stated, accepted)
+    except UnsupportedSchemaError:
+        return tool if accepted is rules.schema else _schema(replace(tool, strict=False), rules)
+    return tool if schema is tool.parameters else replace(tool, parameters=schema)

@@ -1,0 +1,207 @@
+"""The fields of a table of blocks: each reads a key of a block into a part, and writes it from there.
+
+text("name", "name")        the text under `name`, which a block has to have
+ident("tool_use_id")        an id, where there is one
+arguments("input")          a call's arguments
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from toolfmt import jsontext
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.parts.citations import cited
+from toolfmt.transcripts.parts.values import argument_object, argument_value, give
+
+if TYPE_CHECKING:
+    from toolfmt.conversation import CallPart, ResultPart, TextPart
+    from toolfmt.model import JsonObject, JsonValue
+
+Odd: TypeAlias = Literal["refuse", "opaque", "beside"]
+"""What becomes of a value of the wrong type: the read fails, its block is opaque, or it is a further field."""
+
+
+class PartField(NamedTuple):
+    """One field of a kind of block."""
+
+    keys: tuple[str, ...]
+    """The keys that it reads; all others go to `extra`."""
+    read: Callable[[JsonObject, Any], bool | None]
+    """Put what a block says into a part: False if it is no such block, None if the keys are further fields."""
+    write: Callable[[Any, JsonObject], bool | None] | None = None
+    """Put what a part says into a block; False if the format has no place for the part."""
+
+
+def text(key: str, attribute: str = "text", *, odd: Odd = "opaque", default: str | None = None) -> PartField:
+    """Text that a block has to have, or the `default` where it has none."""
+
+    def read(item: JsonObject, part: Any) -> bool | None:
+        found = item.get(key, default)
+        if not isinstance(found, str):
+            if found is not None or default is None:
+                return _odd(key, found, odd)
+            found = default
+        setattr(part, attribute, found)
+        return True
+
+    def write(part: Any, item: JsonObject) -> None:
+        item[key] = getattr(part, attribute)
+
+    return PartField((key,), read, write)
+
+
+def option(key: str, attribute: str, *, odd: Odd = "beside") -> PartField:
+    """Text that a block may have."""
+
+    def read(item: JsonObject, part: Any) -> bool | None:
+        found = item.get(key)
+        if found:
+            if not isinstance(found, str):
+                return _odd(key, found, odd)
+            setattr(part, attribute, found)
+            return True
+        if found is None or isinstance(found, str):
+            return True
+        return _odd(key, found, odd)
+
+    def write(part: Any, item: JsonObject) -> None:
+        found = getattr(part, attribute)
+        if found is not None:
+            item[key] = found
+
+    return PartField((key,), read, write)
+
+
+def ident(key: str, *, odd: Odd = "beside") -> PartField:
+    """The id of a call, or of the call that a result answers."""
+    return option(key, "id", odd=odd)
+
+
+def proof(key: str, owner: str, attribute: str = "signature", *, odd: Odd = "beside") -> PartField:
+    """What proves a part to its maker, whose it is then."""
+    given = option(key, attribute, odd=odd).read
+
+    def read(item: JsonObject, part: Any) -> bool | None:
+        fits = given(item, part)
+        if getattr(part, attribute):
+            part.owner = owner
+        return fits
+
+    def write(part: Any, item: JsonObject) -> None:
+        found = getattr(part, attribute)
+        if part.owner == owner and found is not None:
+            item[key] = found
+
+    return PartField((key,), read, write)
+
+
+def arguments(key: str, form: Literal["object", "value", "text", "either"] = "object") -> PartField:
+    """A call's arguments: a JSON object, any value with text for what is no JSON, or JSON text; `either` is read."""
+
+    def read(item: JsonObject, part: CallPart) -> bool:
+        give(part, item.get(key))
+        return True
+
+    written = _WRITTEN[form]
+
+    def write(part: CallPart, item: JsonObject) -> None:
+        item[key] = written(part)
+
+    return PartField((key,), read, write)
+
+
+_WRITTEN: Final[dict[str, Callable[[CallPart], JsonValue]]] = {
+    "object": argument_object,
+    "value": argument_value,
+    "either": argument_object,
+    "text": lambda part: jsontext.dumps(argument_object(part)) if part.custom else part.json,
+}
+
+
+def flag(key: str, *, value: JsonValue = True) -> PartField:
+    """A result is an error where the key has a value, by default anything that is true, and else nothing is written."""
+
+    def read(item: JsonObject, part: ResultPart) -> bool:
+        found = item.get(key)
+        part.is_error = bool(found) if value is True else found == value
+        return True
+
+    def write(part: ResultPart, item: JsonObject) -> None:
+        if part.is_error:
+            item[key] = value
+
+    return PartField((key,), read, write)
+
+
+def shared(key: str) -> PartField:
+    """What a block may say beside its fields, which means the same to all formats that have it."""
+
+    def read(item: JsonObject, part: Any) -> bool:
+        if item.get(key) is not None:
+            part.extra[key] = item[key]
+        return True
+
+    def write(part: Any, item: JsonObject) -> None:
+        if key in part.extra:
+            item[key] = part.extra[key]
+
+    return PartField((key,), read, write)
+
+
+def constant(key: str, value: JsonValue, *, needed: bool = True) -> PartField:
+    """A key that always has one value; else a block is of another kind, unless that is not `needed`."""
+
+    def read(item: JsonObject, _: Any) -> bool:
+        return not needed or item.get(key) == value
+
+    def write(_: Any, item: JsonObject) -> None:
+        item[key] = value
+
+    return PartField((key,), read, write)
+
+
+def where(fits: Callable[[JsonObject], bool], *ignored: str) -> PartField:
+    """Nothing of its own: blocks that do not fit are opaque, keys that are `ignored` say nothing."""
+
+    def read(item: JsonObject, _: Any) -> bool:
+        return fits(item)
+
+    return PartField(ignored, read)
+
+
+def citations(
+    key: str,
+    form: Callable[[JsonObject, TextPart], JsonObject] | None,
+    own: Callable[[JsonObject], bool],
+    *,
+    odd: Odd = "beside",
+) -> PartField:
+    """The sources of a text: the format's `own` as they came, others in its form if there is one."""
+
+    def read(item: JsonObject, part: TextPart) -> bool | None:
+        found = item.get(key)
+        if found is None:
+            return True
+        if not is_array(found) or not all(map(is_object, found)):
+            return _odd(key, found, odd)
+        part.citations = part.citations or tuple(found)
+        return True
+
+    def write(part: TextPart, item: JsonObject) -> None:
+        if part.citations and (found := cited(part, form, own)):
+            item[key] = found
+
+    return PartField((key,), read, write)
+
+
+def _odd(key: str, found: JsonValue, odd: Odd) -> bool | None:
+    if odd == "refuse":
+        raise ParseError(f"{key}: expected text, not {type(found).__name__}")
+    return False if odd == "opaque" else None
+
+
+ABOUT: Final = (shared("context"), shared("citations"))
+"""What the user says of a document, and whether it is cited."""

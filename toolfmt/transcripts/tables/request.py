@@ -1,0 +1,376 @@
+"""The request around a conversation's messages: one table says where a format keeps what, and reads and writes it.
+
+    REQUEST = RequestTable(owner="anthropic", roles={"user": "user", "assistant": "assistant"}, blocks=BLOCKS,
+                      system=SystemPlace("system", BLOCKS.read_all, BLOCKS.write_all), tools=TOOLS.listed())
+    REQUEST.read({"system": "Be brief.", "messages": [...], "tools": [...], "max_tokens": 9})
+    Transcript((Message("system", ...), ...), (ToolDeclaration(...),), extra={"anthropic.max_tokens": 9})
+
+A list of messages alone is read too. A value is written as it was read where it is unchanged;
+keys that are not read, or hold what is not understood, go to `extra`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolfmt.conversation import Message, Part, ResultPart, Role, TextPart, ToolChoice, ToolDeclaration, Transcript
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.parts.pieces import SharedSource, forget_ids, kept_or_new, runs, sourced
+from toolfmt.transcripts.parts.values import located, own, put, rest, word
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.transcripts.tables.blocks import PartTable
+    from toolfmt.transcripts.tables.message_fields import MessageField
+
+INSTRUCTIONS: frozenset[str] = frozenset({"system", "developer"})
+ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+"""The words of most formats."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPlace:
+    """The place of the instructions that come before a conversation."""
+
+    key: str
+    read: Callable[[JsonValue], tuple[Part, ...]]
+    write: Callable[[Sequence[Part]], JsonValue]
+    """Write the value under the key; None leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsPlace:
+    """The place of the declarations; `a/b` is the key `b` of the object `a`, whose other keys are further fields."""
+
+    key: str
+    read: Callable[[JsonValue], Iterable[ToolDeclaration]]
+    """Read the value under the key."""
+    write: Callable[[Sequence[ToolDeclaration]], JsonValue]
+    """Write the value under the key; None leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicePlace:
+    """The place of the choice among the tools."""
+
+    key: str
+    read: Callable[[JsonValue], ToolChoice | None]
+    """None for what is not understood, which is kept as it came."""
+    write: Callable[[ToolChoice, Sequence[ToolDeclaration]], JsonValue]
+    """Write the value under the key, beside these tools; None leaves it out."""
+    known: Sequence[str] = ()
+    """The keys of an object there that are read: others are further fields; empty: it is all read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestTable:
+    """Where a format keeps what a request says."""
+
+    owner: str
+    roles: Mapping[str, Role]
+    blocks: PartTable
+    """What a message's content is made of."""
+    content: str = "content"
+    texts: bool = True
+    """A content may be text; else it is a list of blocks."""
+    write_content: Callable[[Sequence[Part], Role], JsonValue] | None = None
+    """Writes a content in another way than the blocks."""
+    fields: tuple[MessageField, ...] = ()
+    """The fields beside the content, in the order in which they are written."""
+    name: str = ""
+    """The key that names the speaker."""
+    names: bool = True
+    """A new message may name its speaker; else that is only read."""
+    loose: bool = False
+    """A name that is no text is a further field; else it is refused."""
+    result: tuple[Callable[[JsonObject], Part], Callable[[ResultPart], JsonValue]] | None = None
+    """Reads and writes a message that is one result."""
+    empty: Literal["never", "alone", "always"] = "never"
+    """Which messages are written without content: those that had no parts, or those too whose parts have no place."""
+    no_content: Literal["null", "absent", "empty"] = "empty"
+    """What the content is of a message whose fields say all."""
+    read_message: Callable[[JsonObject, Role], Message | Sequence[Message]] | None = None
+    """Reads a message that is more than its role and content; several of the hub's where the format has them in one."""
+    write_message: Callable[[Message], Iterable[JsonValue]] | None = None
+    """Writes such a message that is new or changed; nothing if nothing of it has a place."""
+    write_run: Callable[[Sequence[Message]], Iterable[JsonValue]] | None = None
+    """Writes several messages that one value holds, where `read_message` gives several."""
+    joins: Callable[[list[Message], Message], bool] = lambda _, __: False
+    """Whether a message continues the value of those before it."""
+    answered_inside: bool = False
+    """Calls and results are one value: one that results were added after is written anew, with them."""
+    ids: tuple[str, str] | None = None
+    """The key of each message's id, and how an id begins that only counts the messages; nothing else gives one."""
+    ignored: frozenset[str] = frozenset()
+    """Further keys of messages that say nothing."""
+    read_items: Callable[[Sequence[JsonValue]], Iterable[Message]] | None = None
+    """Reads all messages, where several values make one, whose source is their list; else each is read by itself."""
+    role: str = "role"
+    messages: str = "messages"
+    system: SystemPlace | None = None
+    tools: ToolsPlace | None = None
+    choice: ChoicePlace | None = None
+    parallel: str = ""
+    """The key of whether several calls may be made at once."""
+    request: bool = True
+    """A request is always an object; else a list of messages is, where there is nothing more to say."""
+    words: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
+    """The format's word for each role; results are the user's where they have none of their own."""
+    plan: Callable[[tuple[str, ...], Role], tuple[Sequence[MessageField], Sequence[MessageField]]] = field(
+        init=False, repr=False, compare=False
+    )
+    """Picks the fields of a message with these keys and this role: those before the content, and the others."""
+
+    def __post_init__(self) -> None:
+        """Find the words and plan the fields."""
+        words: dict[str, str] = {role: name for name, role in list(self.roles.items())[::-1]}
+        others = {"developer": words.get("system", ""), "tool": words.get("user", "")}
+        object.__setattr__(self, "words", others | words)
+        object.__setattr__(self, "plan", lru_cache(256)(self._planned))
+
+    def _planned(self, keys: tuple[str, ...], role: Role) -> tuple[Sequence[MessageField], Sequence[MessageField]]:
+        fields = (one for one in self.fields if one.role in (None, role))
+        given = [one for one in fields if not set(keys).isdisjoint(one.keys)]
+        return [one for one in given if one.first], [one for one in given if not one.first]
+
+    @property
+    def _places(self) -> list[str]:
+        return [place.key for place in (self.tools, self.choice) if place is not None]
+
+    def read(self, value: JsonValue) -> Transcript:
+        """Read a request's object or a list of messages."""
+        items = value.get(self.messages) if is_object(value) else value
+        if not is_array(items):
+            raise ParseError(f"{self.owner}: expected a list of {self.messages}, or an object with `{self.messages}`")
+        messages = self.read_messages(items) if self.read_items is None else list(self.read_items(items))
+        if not is_object(value):
+            return self._found(messages)
+        value = self._opened(value)
+        read: JsonObject = {self.messages: items} | ({} if self.tools is None else {self.tools.key: None})
+        if self.system is not None:
+            read[self.system.key] = True
+            if value.get(self.system.key):
+                messages.insert(0, self._instructions(value[self.system.key], self.system))
+        tools = choice = None
+        if self.tools is not None and value.get(self.tools.key) is not None:
+            try:
+                tools = read[self.tools.key] = tuple(self.tools.read(value[self.tools.key]))
+            except ParseError as error:
+                raise located(f"/{self.tools.key}", error) from None
+        if self.choice is not None:
+            choice = read[self.choice.key] = self.choice.read(value.get(self.choice.key))
+        parallel = value.get(self.parallel)
+        read[self.parallel] = parallel = parallel if isinstance(parallel, bool) else None
+        known = {key for key in value if read.get(key) is not None or (key in read and value[key] is None)}
+        extra = rest(value, known, self.owner)
+        if choice is not None and self.choice is not None and self.choice.known:
+            left = {key: item for key, item in value[self.choice.key].items() if key not in self.choice.known}
+            extra |= {f"{self.owner}.{self.choice.key}": left} if left else {}
+        return self._found(messages, tools, choice, parallel, extra)
+
+    def _found(self, messages: Iterable[Message], *beside: Any) -> Transcript:
+        found = Transcript(tuple(messages), *beside)
+        return found if self.ids is None else forget_ids(found, f"{self.owner}.{self.ids[0]}", self.ids[1])
+
+    def _opened(self, value: JsonObject) -> JsonObject:
+        """Give the places inside other objects a key of their own; an object of which nothing is left is gone."""
+        for place in self._places:
+            outer, inside, key = place.partition("/")
+            holder = value.get(outer) if inside else None
+            if is_object(holder) and key in holder:
+                left = {name: item for name, item in holder.items() if name != key}
+                value = {name: item for name, item in value.items() if name != outer or left}
+                value |= {place: holder[key]} | ({outer: left} if left else {})
+        return value
+
+    def read_messages(self, items: Sequence[JsonValue], key: str = "") -> list[Message]:
+        """Read a list of messages, which is under a key; each keeps the value that it was read from."""
+        messages: list[Message] = []
+        where, owner, speaker, roles = f"/{key or self.messages}", self.owner, self.role, self.roles
+        read = self.read_message or self.read_plain
+        for at, item in enumerate(items):
+            if not is_object(item):
+                raise ParseError(f"{where}/{at}: a message is an object, not {type(item).__name__}")
+            given = item.get(speaker)
+            role = roles.get(given if type(given) is str else "")
+            if role is None:
+                known = f"the {speaker} is one of {', '.join(filter(None, roles))}, not {given!r}"
+                raise ParseError(f"{where}/{at}: {known if given else f'a message has a {speaker}'}")
+            try:
+                found = read(item, role)
+            except ParseError as error:
+                raise located(f"{where}/{at}", error) from None
+            if isinstance(found, Message):
+                found.origin, found.source, found.where = owner, item, (where, at)
+                messages.append(found)
+            else:
+                messages += sourced(found, owner, item, (where, at))
+        return messages
+
+    def _instructions(self, value: JsonValue, system: SystemPlace) -> Message:
+        try:
+            first = Message("system", system.read(value))
+        except ParseError as error:
+            raise located(f"/{system.key}", error) from None
+        first.origin, first.source, first.where = self.owner, value, (f"/{system.key}",)
+        return first
+
+    def write(self, transcript: Transcript) -> JsonValue:
+        """Write a request's object; leading instructions stand in their place."""
+        value: JsonObject = own(transcript.extra, self.owner)
+        messages = transcript.messages
+        if self.system is not None:
+            messages = self._write_instructions(transcript.messages, value, self.system)
+        items = self.write_messages(messages)
+        if not (self.request or value or (self.tools is not None and transcript.tools is not None)):
+            return items
+        value[self.messages] = items
+        self._put_tools(transcript, value)
+        if self.parallel and transcript.parallel is not None:
+            value[self.parallel] = transcript.parallel
+        for place in [key for key in self._places if "/" in key and key in value]:
+            put(value, place.replace("/", "."), value.pop(place))
+        return value
+
+    def _put_tools(self, transcript: Transcript, value: JsonObject) -> None:
+        if self.tools is not None and transcript.tools is not None:
+            written = self.tools.write(transcript.tools)
+            if written is not None:
+                value[self.tools.key] = written
+        if self.choice is not None and transcript.tool_choice is not None:
+            chosen = self.choice.write(transcript.tool_choice, transcript.tools or ())
+            if chosen is not None:
+                value[self.choice.key] = value.get(self.choice.key, {}) | chosen if self.choice.known else chosen
+
+    def write_messages(self, messages: Sequence[Message]) -> list[JsonValue]:
+        """Write messages; those that are unchanged as they were read."""
+        items: list[JsonValue] = []
+        if self.write_run is None:
+            for message in messages:
+                items += self.write_one(message)
+        else:
+            for kept, new in kept_or_new(messages, self.owner, answered_inside=self.answered_inside):
+                items += () if new else (kept,)
+                for run in runs(new, self.joins):
+                    items += self.write_run(run)
+        return items if self.ids is None else list(self._counted(items, messages, *self.ids))
+
+    def _counted(
+        self, items: list[JsonValue], messages: Sequence[Message], key: str, start: str
+    ) -> Iterator[JsonValue]:
+        """Give values an id that have none and are new: their number, unless it is taken."""
+        sources = [message.source for message in messages if message.origin == self.owner]
+        kept = {id(one.whole if isinstance(one, SharedSource) else one) for one in sources}
+        taken = {word(item, key) for item in items}
+        number = -1
+        for at, item in enumerate(items):
+            if id(item) in kept or key in item:
+                yield item
+                continue
+            number = max(at, number + 1)
+            while f"{start}{number}" in taken:
+                number += 1
+            yield {key: f"{start}{number}", **item}
+
+    def write_one(self, message: Message) -> Iterable[JsonValue]:
+        """Write a message; one that is unchanged as it was read."""
+        if message.origin == self.owner:
+            return (message.source,) if self.read_items is None else message.source
+        return (self.write_message or self.write_plain)(message)
+
+    def read_plain(self, item: JsonObject, role: Role) -> Message:
+        """Read a message that says no more than the table does."""
+        if not (self.texts or is_array(item.get(self.content))):
+            raise ParseError(f": expected a message with a list under `{self.content}`")
+        if role == "tool" and self.result is not None:
+            return Message(role, (self.result[0](item),))
+        plain = len(item) == 2 and self.content in item  # noqa: PLR2004 - and the role
+        if plain and type(found := item[self.content]) is str:
+            return Message(role, (TextPart(found, (), {}),) if found else (), None, {})
+        if not (self.fields or self.name):
+            extra = {} if plain else rest(item, self.ignored | {self.role, self.content}, self.owner)
+            return Message(role, self.blocks.read_key(item, self.content), extra=extra)
+        parts: list[Part] = []
+        known: AbstractSet[str] = self.ignored | {self.role, self.content, self.name}
+        before, after = self.plan(tuple(item), role)
+        for one in before:
+            known |= one.read(item, parts)
+        if item.get(self.content) is not None:
+            parts += self.blocks.read_key(item, self.content)
+        for one in after:
+            known |= one.read(item, parts)
+        name = item.get(self.name)
+        if not isinstance(name, str | None):
+            if not self.loose:
+                raise ParseError(f"{self.name}: expected text, not {type(name).__name__}")
+            name, known = None, known - {self.name}
+        return Message(role, tuple(parts), name, rest(item, known, self.owner))
+
+    def write_plain(self, message: Message) -> Iterable[JsonValue]:
+        """Write such a message."""
+        if message.role == "tool" and self.result is not None:
+            return [self.result[1](part) for part in message.parts if isinstance(part, ResultPart)]
+        part = message.parts[0] if len(message.parts) == 1 else None
+        bare = message.name is None and not message.extra
+        if bare and self.texts and type(part) is TextPart and part.text and not (part.extra or part.citations):
+            return ({self.role: self.words[message.role], self.content: part.text},)
+        item: JsonObject = {self.role: self.words[message.role], self.content: ""}
+        if message.name is not None and self.name and self.names:
+            item[self.name] = message.name
+        spoken, has_fields, instead = self._write_fields(message.parts, item)
+        if self.write_content is not None:
+            content = self.write_content(spoken, message.role)
+        else:
+            content = self.blocks.write_all(spoken) if self.texts else self.blocks.write_list(spoken)
+        if not (content or has_fields) and (self.empty == "never" or (message.parts and self.empty == "alone")):
+            return ()
+        if content or not instead:
+            item[self.content] = content
+        elif self.no_content == "absent":
+            del item[self.content]
+        elif self.no_content == "null":
+            item[self.content] = None
+        return (item | own(message.extra, self.owner),) if message.extra else (item,)
+
+    def _write_fields(self, parts: Sequence[Part], item: JsonObject) -> tuple[Sequence[Part], bool, bool]:
+        """Write the fields beside the content; give what is left for it, and what the fields make of the message."""
+        if not self.fields:
+            return parts, False, False
+        has_fields = instead = False
+        spoken, kinds = parts, set(map(type, parts))
+        for one in self.fields:
+            if one.kind not in kinds:
+                continue
+            taken = [part for part in parts if type(part) is one.kind] if one.pick is None else [*one.pick(parts)]
+            if not one.shared:
+                gone = set(map(id, taken))
+                spoken = [part for part in spoken if id(part) not in gone]
+            if taken and one.write(taken, item):
+                has_fields, instead = True, instead or one.instead
+        return spoken, has_fields, instead
+
+    def _write_instructions(
+        self, messages: Sequence[Message], value: JsonObject, system: SystemPlace
+    ) -> Sequence[Message]:
+        leading, listed = 0, (self.owner, f"/{self.messages}")
+        for message in messages:
+            if message.role not in INSTRUCTIONS or (message.origin, message.where[0]) == listed:
+                break
+            leading += 1
+        if leading == 1 and messages[0].origin == self.owner:
+            value[system.key] = messages[0].source
+        elif parts := [part for message in messages[:leading] for part in message.parts]:
+            written = system.write(parts)
+            value |= {} if written is None else {system.key: written}
+        return messages[leading:]
+
+
+def objects_in(value: JsonValue, key: str = "messages") -> list[JsonObject]:
+    """List the messages of a request, or of a list, that are objects."""
+    items = value.get(key) if is_object(value) else value
+    return [item for item in items if is_object(item)] if is_array(items) else []
