@@ -36,9 +36,9 @@ from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
-from toolfmt.transcripts.chat_thoughts import PLAIN, SIGNED, read_thoughts
 from toolfmt.transcripts.families.chat import MODELS, ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
+from toolfmt.transcripts.families.chat_thoughts import PLAIN, SIGNED, read_thoughts
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import nested
 from toolfmt.transcripts.parts.values import inner

@@ -31,8 +31,8 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.chat_thoughts import PLAIN, SIGNED, read_thoughts, write_proofs
 from toolfmt.transcripts.families.chat_parts import content_of, image_of
+from toolfmt.transcripts.families.chat_thoughts import PLAIN, SIGNED, read_thoughts, write_proofs
 from toolfmt.transcripts.parts.citations import cited, grounds, moved, source
 from toolfmt.transcripts.parts.media import media_type_in
 from toolfmt.transcripts.parts.values import argument_object, give, located, own, rest, text_at, texts_at, word

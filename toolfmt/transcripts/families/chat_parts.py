@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import JsonPart, MediaPart, ReasoningPart, RefusalPart, TextPart
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.chat_thoughts import read_thinking, write_thinking
+from toolfmt.transcripts.families.chat_thoughts import read_thinking, write_thinking
 from toolfmt.transcripts.parts.media import MediaKind, file_name, file_of, from_url, media_type_in, to_url
 from toolfmt.transcripts.parts.values import put_own, rest
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
