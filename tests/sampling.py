@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from toolfmt.dialect.record import Dialect
 from toolfmt.dialect.records import dump
-from toolfmt.dialect.syntax import Maybe, Piece, Slot, pieces
+from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Piece, Slot, pieces
 from toolfmt.lookup.registry import default_registry
 
 T = TypeVar("T")
@@ -40,11 +40,31 @@ def dialects() -> list[Dialect[str]]:
 
 def kinds() -> list[Dialect[str]]:
     """Give fewer of them, for tests that take long: of each field, one that has it and one that has not."""
-    known = {dialect.name: dialect for dialect in default_registry() if dialect.syntax is not None}
+    known = {dialect.name: dialect for dialect in dialects()}
     if everything:
         return list(known.values())
     found = {name: frozenset((path, bool(value)) for path, value in parts(dialect)) for name, dialect in known.items()}
     return [known[name] for name in sorted(representatives(found))]
+
+
+def bodies() -> list[Dialect[str]]:
+    """Give one of each kind of reader, for tests that give a dialect megabytes or cut a text everywhere."""
+    known = {dialect.name: dialect for dialect in kinds()}
+    return [known[name] for name in sorted(representatives({name: _readers(one) for name, one in known.items()}))]
+
+
+def _readers(dialect: Dialect[str]) -> frozenset[Part]:
+    """What reads the arguments of a dialect's calls, and what else decides how far it looks ahead."""
+    syntax = dialect.syntax
+    assert syntax is not None
+    form = syntax.forms[0]
+    read = [
+        ("json", form.json is not None),
+        ("elements", form.elements and (form.elements.escape, form.elements.keyed_by_tag, bool(form.elements.quotes))),
+        ("literals", form.literals and (form.literals.keywords, form.literals.escapes)),
+        *((slot, True) for slot in BODY_SLOTS if f"{{{slot}}}" in form.call),
+    ]
+    return frozenset({*read, ("frame", syntax.frame is not None), ("bare", syntax.bare), ("lines", syntax.lines)})
 
 
 def names() -> list[str]:
@@ -52,7 +72,7 @@ def names() -> list[str]:
     return [dialect.name for dialect in dialects()]
 
 
-def partners(one: T, known: Sequence[T], count: int = 6) -> list[T]:
+def partners(one: T, known: Sequence[T], count: int = 4) -> list[T]:
     """Give the others of `known`; without `--all` the next `count`, in a ring, so that each is as often a partner."""
     at = known.index(one)
     rest = [*known[at + 1 :], *known[:at]]

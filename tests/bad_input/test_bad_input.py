@@ -11,7 +11,6 @@ import pytest
 from bench.traps import offers, prefixes, sample
 from tests import sampling
 from toolfmt import jsontext
-from toolfmt.dialect.syntax import BODY_SLOTS
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.workshop.testing import laws
 
@@ -68,25 +67,9 @@ HOSTILE = {
     "bomb": "\"<!DOCTYPE a [<!ENTITY x 'lol'><!ENTITY y '&x;&x;&x;&x;'>]>&y;&y;\"",
     "reference": '"&#xD800;&#0;&#x110000;&#99999999999999999999;"',
 }
-DIALECTS = sampling.kinds()
-
-
-def bodies(dialect: Dialect[str]) -> frozenset[sampling.Part]:
-    """What reads the arguments of a dialect's calls, and what else decides how far it looks ahead."""
-    syntax = dialect.syntax
-    assert syntax is not None
-    form = syntax.forms[0]
-    read = [
-        ("json", form.json is not None),
-        ("elements", form.elements and (form.elements.escape, form.elements.keyed_by_tag, bool(form.elements.quotes))),
-        ("literals", form.literals and (form.literals.keywords, form.literals.escapes)),
-        *((slot, True) for slot in BODY_SLOTS if f"{{{slot}}}" in form.call),
-    ]
-    return frozenset({*read, ("frame", syntax.frame is not None), ("bare", syntax.bare), ("lines", syntax.lines)})
-
-
-AT_FULL_SIZE = frozenset(sampling.representatives({dialect.name: bodies(dialect) for dialect in DIALECTS}))
-"""A dialect of each kind of body; the others, which share its readers, are given a tenth."""
+AT_FULL_SIZE = {dialect.name for dialect in sampling.bodies()}
+"""A dialect of each kind of reader; with `--all` the others are tested too, with a tenth of the text."""
+DIALECTS = sampling.kinds() if sampling.everything else sampling.bodies()
 REFUSED = {"malformed", "unsafe", "limit"}
 
 
@@ -97,7 +80,7 @@ def dialect(request: pytest.FixtureRequest) -> Dialect[str]:
 
 def size(dialect: Dialect[str]) -> int:
     """How many characters of nothing it is given."""
-    most = 200_000 if sampling.everything else 40_000  # `bench.growth` looks at how time grows
+    most = 200_000 if sampling.everything else 16_000  # `bench.growth` looks at how time grows
     return most if dialect.name in AT_FULL_SIZE else most // 10
 
 
@@ -130,8 +113,8 @@ def offer_turns(items: Sequence[T], offer: str, first: int = 0) -> Sequence[T]:
 
 
 def dialect_turns(dialect: Dialect[str], items: Sequence[T], turn: int = 0) -> Sequence[T]:
-    """A third of the items for a dialect of each kind of body, an eighth for the others, which share its readers."""
-    return sampling.share(items, turn + DIALECTS.index(dialect), 3 if dialect.name in AT_FULL_SIZE else 8)
+    """A third of the items: the dialects take turns."""
+    return sampling.share(items, turn + DIALECTS.index(dialect), 3)
 
 
 @pytest.mark.parametrize("offer", sorted(offers()))

@@ -6,7 +6,7 @@ import math
 import random
 import sys
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-NAMES = [dialect.name for dialect in sampling.dialects()]
+NAMES = [dialect.name for dialect in sampling.kinds()]
 SIZES = (1_500, 6_000)
 CELLS = 2
 """Of each dialect; `python -m bench.growth` measures more."""
@@ -76,18 +76,18 @@ def test_mixtures_take_steps_in_proportion_to_the_text(name: str) -> None:
         assert growth(cell) <= EXPONENT, cell
 
 
-@pytest.mark.parametrize(
-    ("option", "trap"),
-    [
-        ("plain", Mixture('{"tool": {"function": "f", "parameters": {"s": ', ('{"tool": {', '{"a":{'), "in turn")),
-        ("validate", Mixture('{"name"', ("&#x", "</", '{"name": "f", "args": {"s"'), "in turn")),
-        ("no tools", Mixture("", ('{"a":{', '<tools>\n{"name": "f"'), "in turn")),
-        ("strict", Mixture("{", ("__END_CONTENT__\n", '{"tool": {"function": "f", "parameters'), "first among many")),
-        ("repair", Mixture("functools[", ("\u2028", 'functools[{"name": "f", "arguments": {"s": "'), "alike long")),
-    ],
-)
-@pytest.mark.parametrize("piece", [0, 4])
-def test_the_detection_reads_no_json_value_again_and_again(option: str, piece: int, trap: Mixture) -> None:
+DETECTED = [
+    ("plain", Mixture('{"tool": {"function": "f", "parameters": {"s": ', ('{"tool": {', '{"a":{'), "in turn")),
+    ("validate", Mixture('{"name"', ("&#x", "</", '{"name": "f", "args": {"s"'), "in turn")),
+    ("no tools", Mixture("", ('{"a":{', '<tools>\n{"name": "f"'), "in turn")),
+    ("strict", Mixture("{", ("__END_CONTENT__\n", '{"tool": {"function": "f", "parameters'), "first among many")),
+    ("repair", Mixture("functools[", ("\u2028", 'functools[{"name": "f", "arguments": {"s": "'), "alike long")),
+]
+
+
+@pytest.mark.parametrize(("case", "piece"), sampling.share([*product(DETECTED, (0, 4))], 2, 3))
+def test_the_detection_reads_no_json_value_again_and_again(case: tuple[str, Mixture], piece: int) -> None:
+    option, trap = case
     assert growth(Cell(AUTO, option, piece, trap)) <= EXPONENT
 
 

@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 import toolfmt
+from tests import sampling
 from tests.detection.plain import TOOLS, texts
 from tests.real import bfcl
 
@@ -28,7 +29,7 @@ def test_the_texts_are_many() -> None:
 def test_nothing_is_called(offered: tuple[toolfmt.ToolDefinition, ...] | None) -> None:
     called = {
         what: result.calls
-        for what, text in plain_texts()
+        for what, text in sampling.share(plain_texts(), 0, 4)
         if (result := toolfmt.parse(text, dialect="auto", tools=offered)).calls
     }
     assert called == {}
@@ -59,7 +60,7 @@ def questions() -> list[tuple[str, str, list[Any]]]:
 def test_a_question_that_no_tool_answers_is_no_call() -> None:
     rows = questions()
     assert len(rows) >= 1000
-    for id_, said, functions in rows:
+    for id_, said, functions in sampling.share(rows, 0, 20):
         tools = [toolfmt.tool(function) for function in functions if function.get("name")]
         for text in (said, f"{said}\n\n{json.dumps(functions, indent=2)}", json.dumps(functions)):
             assert not toolfmt.parse(text, dialect="auto", tools=tools).calls, id_

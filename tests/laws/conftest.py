@@ -7,7 +7,7 @@ import pytest
 from tests import sampling
 from toolfmt.dialect.record import Dialect
 
-DIALECTS = sampling.dialects()
+DIALECTS = sampling.kinds()
 
 
 @pytest.fixture(params=DIALECTS, ids=lambda dialect: dialect.name, scope="session")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conversations import transcripts
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_laws import every_format, written
 
@@ -168,7 +168,6 @@ UNPAIRED = frozenset({"unanswered_call", "orphan_result"})
 
 
 @every_format
-@settings(max_examples=20)
 @given(drawn=broken(), how=st.sampled_from(["fill", "drop"]))
 def test_a_mended_conversation_has_no_loose_ends(made: TranscriptFormat, drawn: Transcript, how: Any) -> None:
     value = written(drawn, find("openai-chat"))

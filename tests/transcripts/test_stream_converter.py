@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests import sampling
 from toolfmt import read_stream, write_stream
 from toolfmt.conversation import TextPart
 from toolfmt.errors import ParseError, UnknownFormatError
@@ -134,8 +135,10 @@ def unfinished(source: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("ident", ["", "a"])
-@pytest.mark.parametrize("source", RELAYED)
-@pytest.mark.parametrize("target", TEXTUAL)
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [(source, target) for at, source in enumerate(RELAYED) for target in sampling.share(TEXTUAL, at, 3)],
+)
 def test_a_broken_stream_ends_in_an_error_after_what_came_before(source: str, target: str, ident: str) -> None:
     """Whatever the chunks: what arrived is passed on, then comes an error of the target's, and nothing raises."""
     events = unfinished(source)
