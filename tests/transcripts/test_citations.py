@@ -139,3 +139,47 @@ def test_a_thought_has_no_cache_mark() -> None:
     read = find("anthropic").read(value)
     read.messages[1].origin = ""
     assert "cache_control" not in str(find("anthropic").write(read))
+
+
+SPANS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (
+        {"type": "char_location", "document_index": 0, "start_char_index": 1, "end_char_index": 5},
+        {"documentChar": {"documentIndex": 0, "start": 1, "end": 5}},
+    ),
+    (
+        {"type": "page_location", "document_index": 1, "start_page_number": 2, "end_page_number": 3},
+        {"documentPage": {"documentIndex": 1, "start": 2, "end": 3}},
+    ),
+    (
+        {"type": "content_block_location", "document_index": 0, "start_block_index": 0, "end_block_index": 1},
+        {"documentChunk": {"documentIndex": 0, "start": 0, "end": 1}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "location"), SPANS)
+def test_a_place_in_a_document_is_cited_by_anthropic_and_bedrock(
+    place: dict[str, Any], location: dict[str, Any]
+) -> None:
+    ours = {**place, "cited_text": "rain", "document_title": "News"}
+    block = {"type": "text", "text": "It rains.", "citations": [ours]}
+    there: Any = convert([ASKED, {"role": "assistant", "content": [block]}], source="anthropic", target="bedrock")
+    theirs = {"title": "News", "sourceContent": [{"text": "rain"}], "location": location}
+    (cited,) = there.value["messages"][1]["content"]
+    assert cited == {"citationsContent": {"content": [{"text": "It rains."}], "citations": [theirs]}}
+    back: Any = convert(there.value, source="bedrock", target="anthropic")
+    assert back.value["messages"][1]["content"] == [block]
+    assert (there.all_losses, back.all_losses) == ((), ())
+
+
+def test_a_search_result_is_the_same_to_anthropic_and_bedrock() -> None:
+    about = {"source": "https://e.com", "title": "News", "citations": {"enabled": True}}
+    ours = {"type": "search_result", **about, "content": [{"type": "text", "text": "needle"}]}
+    there: Any = convert([{"role": "user", "content": [ours]}], source="anthropic", target="bedrock")
+    assert there.value["messages"][0]["content"] == [{"searchResult": {**about, "content": [{"text": "needle"}]}}]
+    back: Any = convert(there.value, source="bedrock", target="anthropic")
+    assert back.value["messages"][0]["content"] == [ours]
+    assert (there.all_losses, back.all_losses) == ((), ())
+    other: Any = convert([{"role": "user", "content": [ours]}], source="anthropic", target="openai-chat")
+    assert "needle" in other.value["messages"][0]["content"]
+    assert other.losses == ()

@@ -37,7 +37,7 @@ def test_signed_blocks_beside_plain_reasoning(key: str, plain: str) -> None:
     assert parts == (ReasoningPart("same", signature="s", owner="anthropic"), TextPart("Hi"))
     made, lost = there(value, "openai-chat", "anthropic")
     assert made["messages"][1]["content"][0] == BLOCK
-    assert lost == ([] if plain == "same" else [("provider_field", "dropped", "/messages/1")])
+    assert lost == ([] if plain == "same" else [("beside", "dropped", "/messages/1")])
 
 
 def test_data_beside_an_address_are_neither_chosen_nor_lost() -> None:

@@ -16,10 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from toolfmt.transcripts.parts.citations import cited_at
+from toolfmt.transcripts.parts.citations import Form, cited_at
 
 if TYPE_CHECKING:
-    from toolfmt.conversation import TextPart
     from toolfmt.model import JsonObject, JsonValue, ToolInvocation
     from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
     from toolfmt.transcripts.answering.answer_info import Failure, Proof, Usage
@@ -96,7 +95,7 @@ class Blocks:
 
 
 def citing(
-    form: Callable[[JsonObject, TextPart], JsonObject],
+    form: Form,
     own: Callable[[JsonObject], bool],
     write: Callable[[StreamBlock, JsonObject], list[JsonObject]],
     *,

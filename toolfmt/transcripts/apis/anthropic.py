@@ -37,6 +37,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import ANTHROPIC as SCHEMA
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
 from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.parts.citations import is_found, located, read_found, write_found
 from toolfmt.transcripts.parts.hosted import ANTHROPIC, hosted, read_hosted
 from toolfmt.transcripts.parts.media import data_of
 from toolfmt.transcripts.parts.values import lines, tagged, text_at, word
@@ -69,11 +70,6 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
     return (TextPart(block["text"]),) if word(block, "text") else ()
 
 
-def _says_found(block: JsonObject) -> tuple[Said, ...]:
-    about = {"title": word(block, "title"), "source": word(block, "source")}
-    return (tagged("search_result", lines(block.get("content")), **about),)
-
-
 def _says_document(block: JsonObject) -> tuple[Said, ...]:
     """Say what a document is made of, where it is made of blocks."""
     source = block.get("source")
@@ -84,7 +80,6 @@ def _says_document(block: JsonObject) -> tuple[Said, ...]:
 
 
 _SAYING: Final[dict[str, Callable[[JsonObject], tuple[Said, ...]]]] = {
-    "search_result": _says_found,
     "document": _says_document,
     "compaction": lambda block: (tagged("summary", word(block, "content")),) if word(block, "content") else (),
     "tool_addition": lambda block: (tagged("tool_addition", word(block.get("tool"), "name")),),
@@ -145,7 +140,15 @@ _TITLE: Final = option("title", "name", odd="refuse")
 BLOCKS: Final = PartTable(
     OWNER,
     (
-        PartRow("text", TextPart, text("text"), citations("citations", None, cites, odd="opaque")),
+        PartRow(
+            "search_result",
+            TextPart,
+            read=read_found,
+            write=lambda part: {"type": "search_result", **write_found(part, {"type": "text"})},
+            keys=("source", "title", "content", "citations"),
+            when=is_found,
+        ),
+        PartRow("text", TextPart, text("text"), citations("citations", located, cites, odd="opaque")),
         PartRow(
             "redacted_thinking",
             ReasoningPart,

@@ -16,9 +16,10 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.failures import WRITERS
-from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
 from toolfmt.transcripts.comparing.linking import legal
+from toolfmt.transcripts.parts.citations import located
 from toolfmt.transcripts.parts.values import inner, word
 from toolfmt.transcripts.tables.request import objects_in
 
@@ -204,7 +205,7 @@ API: Final = AnswerApi(
         },
         end={"text": _stop, "reasoning": _stop, "hidden": _stop, "call": _stop},
         prove=_prove,
-        cite=lambda block, citation, _: _delta(block, "citations_delta", citation=citation) if cites(citation) else [],
+        cite=citing(located, cites, lambda block, made: _delta(block, "citations_delta", citation=made)),
         finish=_finish,
         fail=lambda _, failure, __: [WRITERS[OWNER](failure)],
     ),

@@ -39,7 +39,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.parts.citations import cited, converse
+from toolfmt.transcripts.parts.citations import cited, converse, is_found, read_found, write_found
 from toolfmt.transcripts.parts.hosted import read_hosted
 from toolfmt.transcripts.parts.media import MediaKind, kind_of
 from toolfmt.transcripts.parts.values import expected, lines, own, rest, tagged, word
@@ -106,15 +106,10 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
     for key, value in block.items() if is_object(block) else ():
         if not is_object(value):
             continue
-        content = lines(value.get("content"))
         match key:
             case "toolUse" | "toolResult" if "type" in value:
                 part = BLOCKS.read({key: {name: found for name, found in value.items() if name != "type"}})
                 return (replace(part, extra={}),) if isinstance(part, (CallPart, ResultPart)) else ()
-            case "searchResult":
-                return (tagged("search_result", content, title=word(value, "title"), source=word(value, "source")),)
-            case "citationsContent":
-                return (TextPart(lines(value["content"], "")),) if content else ()
             case "guardContent":
                 text, shown = word(value.get("text"), "text"), BLOCKS.read(value)
                 return (TextPart(text),) if text else (shown,) if isinstance(shown, MediaPart) else ()
@@ -144,13 +139,12 @@ def cites(item: JsonObject) -> bool:
 
 
 def _read_cited(block: JsonObject) -> Part | None:
-    """Read text with citations where it is one text."""
+    """Read text with its citations."""
     value = block["citationsContent"]
-    match value:
-        case {"content": [{"text": str() as text}], "citations": [_, *_] as found} if all(map(is_object, found)):
-            return TextPart(text, tuple(found))
-        case _:
-            return None
+    texts, found = objects_in(value, "content"), objects_in(value, "citations")
+    if not texts or not is_object(value) or len(texts) + len(found) < sum(map(len, value.values())):
+        return None
+    return TextPart("".join(word(item, "text") for item in texts), tuple(found))
 
 
 def _write_cited(part: TextPart) -> JsonObject | None:
@@ -231,6 +225,13 @@ def _document_name(part: MediaPart) -> str:
 
 _KINDS: Final[tuple[MediaKind, ...]] = ("image", "audio", "video", "document")
 _CONTENTS: Final = (
+    PartRow(
+        "searchResult",
+        TextPart,
+        read=lambda block: read_found(block["searchResult"]),
+        write=lambda part: {"searchResult": write_found(part, {})},
+        when=is_found,
+    ),
     PartRow("citationsContent", TextPart, read=_read_cited, write=_write_cited),
     PartRow("text", TextPart, read=_read_text, write=lambda part: {"text": part.text}),
     *map(_media, _KINDS),

@@ -7,16 +7,12 @@ r"""Chat messages as OpenAI shaped them; what its relatives do otherwise is data
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from toolfmt.transcripts.parts.citations import nested
+from toolfmt.transcripts.parts.citations import Form, nested
 from toolfmt.transcripts.tables.choosing import MODES, Mode
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import TextPart
-    from toolfmt.model import JsonObject
 
 MODELS: Final = r"(ft:)?(gpt-(?!oss)|o\d|chatgpt-|codex-|computer-use-)"
 """The names of OpenAI's models; what has another is served by a copy of its API, with limits of its own."""
@@ -51,7 +47,7 @@ class ChatShape:
     """A message has a key for refusals; else they are text."""
     annotations: str = ""
     """The key of a message that lists the citations of its text; empty if there is none."""
-    cites: Callable[[JsonObject, TextPart], JsonObject] = nested
+    cites: Form = nested
     """Writes such a citation."""
     names: bool = True
     """A message may name who speaks in its role."""

@@ -11,15 +11,17 @@ address, a title, a quotation, and which part of the text is meant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolfmt.conversation import TextPart
-from toolfmt.jsontext import is_object
-from toolfmt.transcripts.parts.values import at, put
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.parts.values import at, lines, put, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
+Form: TypeAlias = Callable[["JsonObject", TextPart], "JsonObject | None"]
+"""Writes a citation of a text from what it says in shared terms; None if the format has no place for it."""
 _PATHS: Final[Mapping[str, Sequence[str]]] = {
     "url": (
         "url",
@@ -47,15 +49,39 @@ _PATHS: Final[Mapping[str, Sequence[str]]] = {
     "end": ("end_index", "url_citation.end_index", "anchor.end", "end"),
 }
 """Where a citation says each thing, whoever wrote it."""
+_DOCUMENT: Final = ("documentIndex", "document_index", "document_title")
+_SPANS: Final[Mapping[str, Sequence[str]]] = {
+    "char_location": ("documentChar", *_DOCUMENT, "start_char_index", "end_char_index"),
+    "page_location": ("documentPage", *_DOCUMENT, "start_page_number", "end_page_number"),
+    "content_block_location": ("documentChunk", *_DOCUMENT, "start_block_index", "end_block_index"),
+    "search_result_location": (
+        *("searchResultLocation", "searchResultIndex", "search_result_index", "title"),
+        *("start_block_index", "end_block_index"),
+    ),
+}
+"""Places in documents and search results: Anthropic's type, Bedrock's key and its index; Anthropic's keys."""
 
 
 def source(citation: JsonObject) -> JsonObject:
-    """Say a citation in shared terms: `url`, `title`, `quote`, `start` and `end`, as far as it says them."""
+    """Say a citation in shared terms: `url`, `title`, `quote`, `start`, `end` and `span`, as far as it says them."""
     found = {
         name: next((value for path in paths if _fits(name, value := at(citation, path))), None)
         for name, paths in _PATHS.items()
     }
-    return {name: value for name, value in found.items() if value is not None}
+    span = _span(citation)
+    return {name: value for name, value in found.items() if value is not None} | ({"span": span} if span else {})
+
+
+def _span(citation: JsonObject) -> JsonObject:
+    """Say which place of a document or search result a citation of Anthropic's or Bedrock's is about."""
+    for kind, (key, number, index, _title, start, end) in _SPANS.items():
+        if citation.get("type") == kind:
+            places = [citation.get(place) for place in (index, start, end)]
+        else:
+            places = [at(citation, f"location.{key}.{place}") for place in (number, "start", "end")]
+        if all(isinstance(place, int) for place in places):
+            return {"kind": kind, "places": places, "source": citation.get("source")}
+    return {}
 
 
 def same(a: Sequence[JsonObject], b: Sequence[JsonObject]) -> bool:
@@ -69,17 +95,12 @@ def _fits(name: str, value: JsonValue) -> bool:
     return isinstance(value, str) and bool(value) and (name != "url" or "://" in value)
 
 
-def cited(
-    part: TextPart, form: Callable[[JsonObject, TextPart], JsonObject] | None, own: Callable[[JsonObject], bool]
-) -> list[JsonObject]:
-    """Write a text's citations: those that are `own` as they came, others in the format's form by their address."""
+def cited(part: TextPart, form: Form | None, own: Callable[[JsonObject], bool]) -> list[JsonObject]:
+    """Write a text's citations: those that are `own` as they came, others in the format's form if they have one."""
     written: list[JsonObject] = []
     for citation in part.citations:
-        fields = source(citation)
-        if own(citation):
-            written.append(citation)
-        elif form is not None and "url" in fields:
-            written.append(form(fields, part))
+        made = citation if own(citation) else form(source(citation), part) if form is not None else None
+        written += [] if made is None else [made]
     return written
 
 
@@ -87,14 +108,14 @@ def cited_at(
     citation: JsonObject,
     by: int,
     text: str,
-    form: Callable[[JsonObject, TextPart], JsonObject] | None,
+    form: Form | None,
     own: Callable[[JsonObject], bool],
 ) -> JsonObject | None:
     """Write one citation of the text that follows the first `by` characters of another one; None without a form."""
     if own(citation):
         return moved(citation, by)
     fields = source(citation)
-    if form is None or "url" not in fields:
+    if form is None:
         return None
     end = fields["end"] + by if "end" in fields else len(text)
     return form({**fields, "start": fields.get("start", 0) + by, "end": end}, TextPart(text))
@@ -116,8 +137,10 @@ def moved(citation: JsonObject, by: int) -> JsonObject:
     return {**citation, **places}
 
 
-def flat(fields: JsonObject, part: TextPart) -> JsonObject:
+def flat(fields: JsonObject, part: TextPart) -> JsonObject | None:
     """Write a citation as OpenAI's Responses and Google have it."""
+    if "url" not in fields:
+        return None
     return {
         "type": "url_citation",
         "url": fields["url"],
@@ -127,14 +150,16 @@ def flat(fields: JsonObject, part: TextPart) -> JsonObject:
     }
 
 
-def nested(fields: JsonObject, part: TextPart) -> JsonObject:
+def nested(fields: JsonObject, part: TextPart) -> JsonObject | None:
     """Write a citation as OpenAI's chat has it."""
     inner = flat(fields, part)
-    return {"type": inner.pop("type"), "url_citation": inner}
+    return None if inner is None else {"type": inner.pop("type"), "url_citation": inner}
 
 
-def anchored(fields: JsonObject, part: TextPart) -> JsonObject:
+def anchored(fields: JsonObject, part: TextPart) -> JsonObject | None:
     """Write a citation as pydantic-ai has it."""
+    if "url" not in fields:
+        return None
     page: JsonObject = {"url": fields["url"], "title": fields.get("title"), "kind": "web"}
     page["excerpts"] = [fields["quote"]] if "quote" in fields else []
     start, end = fields.get("start"), fields.get("end")
@@ -143,8 +168,10 @@ def anchored(fields: JsonObject, part: TextPart) -> JsonObject:
     return {"sources": [page], "anchor": anchor}
 
 
-def grounded(fields: JsonObject, part: TextPart) -> JsonObject:
+def grounded(fields: JsonObject, part: TextPart) -> JsonObject | None:
     """Write a citation as Cohere has it."""
+    if "url" not in fields:
+        return None
     names = {"url": "url", "title": "title", "quote": "snippet"}
     page: JsonObject = {names[key]: value for key, value in fields.items() if key in names}
     start, end = fields.get("start", 0), fields.get("end", len(part.text))
@@ -157,10 +184,23 @@ def grounds(item: JsonObject) -> bool:
     return "sources" in item and "start" in item
 
 
-def _form(kind: JsonObject, *places: tuple[str, str]) -> Callable[[JsonObject, TextPart], JsonObject]:
+def located(fields: JsonObject, _: TextPart) -> JsonObject | None:
+    """Write a citation of a document or search result as Anthropic has it; one of a page needs Anthropic's proof."""
+    span = fields.get("span")
+    if not is_object(span):
+        return None
+    _key, _number, index, title, start, end = _SPANS[span["kind"]]
+    made: JsonObject = {"type": span["kind"], "cited_text": fields.get("quote", ""), title: fields.get("title")}
+    made |= {"source": span["source"] or ""} if title == "title" else {}
+    return made | dict(zip((index, start, end), span["places"], strict=True))
+
+
+def _form(kind: JsonObject, *places: tuple[str, str]) -> Form:
     """Make what writes a citation from what it says and where a format has each thing."""
 
-    def write(fields: JsonObject, _: TextPart) -> JsonObject:
+    def write(fields: JsonObject, _: TextPart) -> JsonObject | None:
+        if "url" not in fields:
+            return None
         made = dict(kind)
         for name, place in places:
             if name in fields:
@@ -170,8 +210,21 @@ def _form(kind: JsonObject, *places: tuple[str, str]) -> Callable[[JsonObject, T
     return write
 
 
-converse: Final = _form({}, ("title", "title"), ("quote", "sourceContent.0.text"), ("url", "location.web.url"))
-"""Writes a citation as Bedrock has it."""
+_page: Final = _form({}, ("title", "title"), ("quote", "sourceContent.0.text"), ("url", "location.web.url"))
+
+
+def converse(fields: JsonObject, part: TextPart) -> JsonObject | None:
+    """Write a citation as Bedrock has it."""
+    span = fields.get("span")
+    if not is_object(span):
+        return _page(fields, part)
+    key, number, *_ = _SPANS[span["kind"]]
+    made: JsonObject = {"title": fields["title"]} if "title" in fields else {}
+    made |= {} if span["source"] is None else {"source": span["source"]}
+    made |= {"sourceContent": [{"text": fields["quote"]}]} if "quote" in fields else {}
+    return made | {"location": {key: dict(zip((number, "start", "end"), span["places"], strict=True))}}
+
+
 sourced: Final = _form({"type": "source-url"}, ("url", "sourceId"), ("url", "url"), ("title", "title"))
 """Writes a citation as the AI SDK's messages have it."""
 standard: Final = _form(
@@ -187,3 +240,29 @@ addressed: Final = _form(
     {"type": "url", "url": None, "title": None}, ("url", "url"), ("title", "title"), ("quote", "cited_text")
 )
 """Writes a citation as Inspect has it."""
+
+
+_FOUND: Final = "search_result"
+"""The key of `TextPart.extra` under which a search result is as Anthropic and Bedrock have it."""
+
+
+def is_found(part: TextPart) -> bool:
+    """Whether a text is a search result."""
+    return _FOUND in part.extra
+
+
+def read_found(item: JsonValue) -> TextPart | None:
+    """Read a search result, which is tagged text to others; None if it holds anything but texts."""
+    content = item.get("content") if is_object(item) else None
+    if not is_object(item) or not is_array(content) or not all(word(block, "text") for block in content):
+        return None
+    part = tagged(_FOUND, lines(content), title=word(item, "title"), source=word(item, "source"))
+    found = {key: item[key] for key in ("source", "title", "citations") if key in item}
+    part.extra[_FOUND] = {**found, "content": [word(block, "text") for block in content]}
+    return part
+
+
+def write_found(part: TextPart, kind: JsonObject) -> JsonObject:
+    """Write a search result, whose texts have what says of which `kind` blocks are."""
+    found = part.extra[_FOUND]
+    return {**found, "content": [{**kind, "text": text} for text in found["content"]]}
