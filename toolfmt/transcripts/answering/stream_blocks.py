@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from toolfmt.transcripts.parts.citations import Form, cited_at
+from toolfmt.transcripts.parts.citations import CitationForm, cited_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue, ToolInvocation
@@ -95,7 +95,7 @@ class Blocks:
 
 
 def citing(
-    form: Form,
+    form: CitationForm,
     own: Callable[[JsonObject], bool],
     write: Callable[[StreamBlock, JsonObject], list[JsonObject]],
     *,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from toolfmt.transcripts.parts.citations import Form, nested
+from toolfmt.transcripts.parts.citations import CitationForm, nested
 from toolfmt.transcripts.tables.choosing import MODES, Mode
 
 MODELS: Final = r"(ft:)?(gpt-(?!oss)|o\d|chatgpt-|codex-|computer-use-)"
@@ -47,7 +47,7 @@ class ChatShape:
     """A message has a key for refusals; else they are text."""
     annotations: str = ""
     """The key of a message that lists the citations of its text; empty if there is none."""
-    cites: Form = nested
+    cites: CitationForm = nested
     """Writes such a citation."""
     names: bool = True
     """A message may name who speaks in its role."""

@@ -20,7 +20,7 @@ from toolfmt.transcripts.parts.values import at, lines, put, tagged, word
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
-Form: TypeAlias = Callable[["JsonObject", TextPart], "JsonObject | None"]
+CitationForm: TypeAlias = Callable[["JsonObject", TextPart], "JsonObject | None"]
 """Writes a citation of a text from what it says in shared terms; None if the format has no place for it."""
 _PATHS: Final[Mapping[str, Sequence[str]]] = {
     "url": (
@@ -95,7 +95,7 @@ def _fits(name: str, value: JsonValue) -> bool:
     return isinstance(value, str) and bool(value) and (name != "url" or "://" in value)
 
 
-def cited(part: TextPart, form: Form | None, own: Callable[[JsonObject], bool]) -> list[JsonObject]:
+def cited(part: TextPart, form: CitationForm | None, own: Callable[[JsonObject], bool]) -> list[JsonObject]:
     """Write a text's citations: those that are `own` as they came, others in the format's form if they have one."""
     written: list[JsonObject] = []
     for citation in part.citations:
@@ -108,7 +108,7 @@ def cited_at(
     citation: JsonObject,
     by: int,
     text: str,
-    form: Form | None,
+    form: CitationForm | None,
     own: Callable[[JsonObject], bool],
 ) -> JsonObject | None:
     """Write one citation of the text that follows the first `by` characters of another one; None without a form."""
@@ -195,7 +195,7 @@ def located(fields: JsonObject, _: TextPart) -> JsonObject | None:
     return made | dict(zip((index, start, end), span["places"], strict=True))
 
 
-def _form(kind: JsonObject, *places: tuple[str, str]) -> Form:
+def _form(kind: JsonObject, *places: tuple[str, str]) -> CitationForm:
     """Make what writes a citation from what it says and where a format has each thing."""
 
     def write(fields: JsonObject, _: TextPart) -> JsonObject | None:

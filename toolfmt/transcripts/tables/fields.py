@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.parts.citations import Form, cited
+from toolfmt.transcripts.parts.citations import CitationForm, cited
 from toolfmt.transcripts.parts.values import argument_object, argument_value, give
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def where(fits: Callable[[JsonObject], bool], *ignored: str) -> PartField:
 
 def citations(
     key: str,
-    form: Form | None,
+    form: CitationForm | None,
     own: Callable[[JsonObject], bool],
     *,
     odd: Odd = "beside",
