@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
+from glob import iglob
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
@@ -200,7 +201,7 @@ def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
 
 def _mentions(read: Iterable[str]) -> Iterator[str]:
     """Give the paths among other things in the readings of a text, each once."""
-    exists = cache(os.path.lexists)
+    exists = cache(lambda path: any(iglob(path)))  # noqa: PTH207 - a name, or a pattern of names
     found: set[str] = set()
     for one in read:
         for path in mentioned(one, exists):

@@ -16,7 +16,8 @@ other, until nothing new comes out.
     "see https://example.com/etc/a?b=/etc or a/b"    nothing
 
 Every item of a list of paths counts. Elsewhere a slash may be part of prose, of markup or of a pattern: there an
-absolute path counts if its first folder exists on this machine, and a relative path if it contains `..`.
+absolute path counts if its first folder exists on this machine, and any path if it contains `..`. In a command, quotes
+inside a word are removed and braces and patterns expanded: `/e"t"c`, `.{.,}/x`, `/e??/passwd`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ import re
 from contextlib import suppress
 from email.errors import MessageError
 from email.header import decode_header, make_header
+from fnmatch import fnmatchcase
 from html import unescape
 from typing import TYPE_CHECKING, Final
-from unicodedata import category, normalize
+from unicodedata import category, lookup, normalize
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
@@ -45,6 +47,17 @@ _FIRST: Final = re.compile(r"-{1,2}\w?(?=[/\\~$.])|[^\w/\\~$.]+")
 _CLIMBS: Final = re.compile(r"(?:^|[/\\])\.\.(?=[/\\])|[/\\]\.\.$")
 _TOP: Final = re.compile(r"[/\\]+([^/\\]+)")
 _AFTER_HOST: Final = re.compile(r"//\w[^/\\]*(?=[/\\])")
+_TOPS: Final = frozenset({"/", "/*", "..", "../"})
+_SHELL: Final = re.compile(
+    r"(?P<space>\s+)|(?P<ends>[;&|()<>`]+)|\\(?P<escaped>.)|'(?P<single>[^']*)'|\"(?P<double>(?:[^\"\\]|\\.)*)\""
+    r"|[^\s;&|()<>`\\'\"]+|.",
+    re.DOTALL,
+)
+_OPTION: Final = re.compile(r"-\w(?=[/.])")
+_MAGIC: Final = re.compile(r"[*?\[{]")
+_CHOICES: Final = 16
+"""Choices of the braces in one word that are looked at."""
+_BRACES: Final = re.compile(r"\{([^{},]{0,256}(?:,[^{},]{0,256})+)\}")
 _NO_HOME: Final = re.compile(r"~(?=[+\-]?(?:[/\\]|\Z)|[^\W\d][\w.\-]*[/\\])")
 """The home of a user who is not on this machine, and the folder that a shell was in before."""
 
@@ -66,8 +79,62 @@ def mentioned(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
             path = _located(part)
             for one in (path,) if remote else (path, _AFTER_HOST.sub("", path, count=1)):
                 top = _TOP.match(one)
-                if (top is not None and exists(f"{os.sep}{top[1]}")) or (top is None and _CLIMBS.search(one)):
+                known = top is not None and not _MAGIC.search(top[1]) and exists(f"{os.sep}{top[1]}")
+                if known or _CLIMBS.search(one):
                     yield one
+    yield from _in_shell(text, exists)
+
+
+def _in_shell(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the paths of a command that are seen only as a shell reads it: without quotes, and expanded."""
+    if not any(map(str.isspace, text.strip())):
+        return  # a single word is no command
+    words = [None, *_shell_words(text), None]
+    globs: set[str] = set()
+    for before, word, after in zip(words, words[1:], words[2:], strict=False):
+        if word is None:
+            continue
+        plain = _OPTION.sub("", word)
+        if plain in _TOPS:  # elsewhere, a division or dots in prose
+            if word != plain or after is None or after[0] == "-" or (before or " ")[0] == "-":
+                yield plain
+            continue
+        for one in _braces(word):
+            folders = [".." if part[:1] == "." and fnmatchcase("..", part) else part for part in one.split("/")]
+            path = _without_home("/".join(folders))
+            top = _TOP.match(path)
+            if top is not None and _MAGIC.search(top[1]):
+                globs.add(top[1])
+                if len(globs) > MOST:
+                    raise TooManyReadingsError("it has too many patterns of names")
+            if (_CLIMBS.search(path) and path.count("/")) or (top is not None and exists(f"{os.sep}{top[1]}")):
+                yield path
+
+
+def _shell_words(text: str) -> list[str | None]:
+    """Split a line as shells do; None is where a command ends."""
+    words: list[str | None] = [""]
+    for found in _SHELL.finditer(text):
+        if found["ends"] or found["space"]:
+            words += [None, ""] if found["ends"] else [""]
+            continue
+        quoted = next((found[name] for name in ("escaped", "single", "double") if found[name] is not None), None)
+        words[-1] = (words[-1] or "") + (found[0] if quoted is None else _MAGIC.sub("_", quoted))
+    return [word for word in words if word != ""]
+
+
+def _braces(word: str) -> list[str]:
+    """Expand the braces of a word: `.{.,}` is `..` and `.`."""
+    done: list[str] = []
+    pending = [word]
+    while pending and len(done) + len(pending) <= _CHOICES:
+        one = pending.pop()
+        found = _BRACES.search(one)
+        if found is None:
+            done.append(one)
+        else:
+            pending += [one[: found.start()] + choice + one[found.end() :] for choice in found[1].split(",")]
+    return done + pending
 
 
 def _words(text: str) -> list[str]:
@@ -104,8 +171,8 @@ _TIMES: Final = 32
 
 _BLANK: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
 _IN_BRACKETS: Final = re.compile(r"<(.*)>|\((.*)\)|\[(.*)\]|\{(.*)\}|[bru]?(?:\"(.*)\"|'(.*)'|`(.*)`)", re.DOTALL)
-_END_TAG: Final = re.compile(r"</[a-zA-Z][\w.:\-]*\s*>")
-"""A tag of markup. What is in it could only be in the root folder, which `mentioned` looks into."""
+_END_TAG: Final = re.compile(r"(?:</[a-zA-Z][\w.:\-]*\s*>\s*)+")
+"""Tags of markup. What is in it could only be in the root folder, which `mentioned` looks into."""
 _LIST: Final = re.compile(r"\w*[(\[{].*[)\]}]", re.DOTALL)
 _STRING: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _SCHEME: Final = re.compile(r"(\w[\w+.\-]+):+(.*)", re.DOTALL)
@@ -118,7 +185,7 @@ _AUTHORITY: Final = re.compile(r"[/\\]{2}([^/\\?#]*)(.*)", re.DOTALL)
 _REST_OF_A_URL: Final = re.compile(r"[?#;]")
 _ESCAPE: Final = re.compile(
     r"[\\%]u([0-9a-fA-F]{4})|(?:\\x|=)([0-9a-fA-F]{2})|\\U000([0-9a-fA-F]{5})|\\[ux]\{([0-9a-fA-F]{1,5})\}"
-    r"|\\([0-3]?[0-7]{2})|\\([nrt\"'/\\])"
+    r"|\\([0-3]?[0-7]{2})|\\([nrt\"'/\\])|\\N\{([A-Z][A-Z \-]{1,80})\}"
 )
 _UTF_7: Final = re.compile(r"\+[a-zA-Z0-9/]{2,}-?")
 _ENCODED_WORD: Final = re.compile(r"=\?[\w\-]+\?[bq]\?[^?\s]*\?=", re.IGNORECASE)
@@ -173,7 +240,7 @@ def _trimmed(text: str) -> Iterator[str]:
         end -= 1
     yield text[start:end]
     joined = text.translate(_DROPPED)
-    if _SCHEME.fullmatch(joined) or ("%" in joined and " " not in joined):
+    if " " not in joined or _SCHEME.fullmatch(joined):
         yield joined
 
 
@@ -222,6 +289,10 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 def _character(found: re.Match[str]) -> str:
+    if found[7]:
+        with suppress(KeyError):
+            return lookup(found[7])
+        return found[0]
     if found[6]:
         return _ESCAPED.get(found[6], found[6])
     return chr(int(found[5], 8) if found[5] else int(found[1] or found[2] or found[3] or found[4], 16))
