@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,8 @@ from anthropic import Anthropic, NotFoundError
 from gateways import PATHS, SCHEMA, before, gateway
 from google import genai
 from google.genai.types import HttpOptions
-from loopback import Body, serving
-from openai import NotFoundError as OpenAINotFoundError
-from openai import OpenAI
+from loopback import Answer, Body, serving
+from openai import InternalServerError, OpenAI
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -123,14 +123,59 @@ def test_a_back_that_can_shortens_conversations() -> None:
     (asked,) = upstream.requests
     assert asked.path.endswith("/v1/responses/compact")
     assert asked.body == {"model": "gpt", "input": "Weather?"}
+
+
+HISTORY: Any = [
+    {"role": "user", "content": "Weather?"},
+    {"type": "function_call", "name": "look", "arguments": '{"city": "Bern"}', "call_id": "c1"},
+    {"type": "function_call_output", "call_id": "c1", "output": "hail"},
+]
+
+
+@pytest.mark.parametrize("api", ["openai-chat", "anthropic", "bedrock", "text"])
+def test_another_model_is_asked_for_a_summary(api: str) -> None:
+    """It is shown the calls as text, and its summary is a message of every later request."""
+    said = json.dumps({"output": {"message": {"role": "assistant", "content": [{"text": "Hail in Bern."}]}}})
+    reply = Body(200, said[:-1] + ', "stopReason": "end_turn"}') if api == "bedrock" else Answer("Hail in Bern.")
     with (
-        serving() as upstream,
+        serving(reply) as upstream,
+        gateway(before(upstream, api)) as url,
+        OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+    ):
+        made = client.responses.compact(model="m", input=HISTORY, instructions="Be brief.")
+        kept: Any = [one.to_dict(warnings=False) for one in made.output]
+        client.responses.create(model="m", input=[*kept, {"role": "user", "content": "And now?"}])
+    first, second = (json.dumps(one.body) for one in upstream.requests)
+    assert all(word in first for word in ("Be brief.", "Weather?", "Bern", "hail", "Summarize"))
+    assert not {"toolUse", "tool_use", "tool_calls", "tool_call_id"} & set(first.split('"'))
+    assert (made.object, [one.type for one in made.output]) == ("response.compaction", ["message", "compaction"])
+    places = [second.index(word) for word in ("Weather?", "summary of the conversation", "Hail in Bern.", "And now?")]
+    assert places == sorted(places)
+    assert "encrypted_content" not in second
+
+
+def test_a_summary_that_is_none_is_an_error() -> None:
+    with (
+        serving(Answer("")) as upstream,
         gateway(before(upstream, "anthropic")) as url,
         OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
-        pytest.raises(OpenAINotFoundError, match="shortens"),
+        pytest.raises(InternalServerError, match="no complete summary"),
     ):
-        client.responses.compact(model="gpt-5", input="Weather?")
-    assert upstream.requests == []
+        client.responses.compact(model="m", input="Weather?")
+
+
+def test_a_limit_that_the_api_requires_is_set_and_reported() -> None:
+    for api, limit in (("anthropic", 77), ("openai-chat", None)):
+        with (
+            serving(Answer("Hi.")) as upstream,
+            gateway(before(upstream, api, max_tokens=77)) as url,
+        ):
+            body: Any = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+            response = httpx2.post(f"{url}/v1/chat/completions", json=body)
+            given = httpx2.post(f"{url}/v1/chat/completions", json={**body, "max_tokens": 5})
+        assert [one.body.get("max_tokens") for one in upstream.requests] == [limit, 5]
+        assert response.headers.get(NOTICES) == (f"max_tokens={limit}" if limit else None)
+        assert NOTICES not in given.headers
 
 
 LISTS = {

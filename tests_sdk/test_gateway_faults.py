@@ -8,6 +8,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Event, Semaphore, Thread
 from typing import Any
 
@@ -15,8 +16,10 @@ import httpx2
 import pytest
 from gateways import FACES, gateway, started
 from rawserver import Raw, head, raw
+from twelve import BACKS, TEMPLATE, TEXT, TOOLS, Conversation, called, framed, stream_events
 
 from toolfmt import read_stream
+from toolfmt.conversation import TextPart
 from toolfmt.events import CallEnd
 from toolfmt.gateway.config import Back, Config, ModelRoute
 from toolfmt.transcripts.answering.failures import read_error
@@ -79,6 +82,44 @@ def test_a_stream_that_breaks_ends_in_an_error(fault: str) -> None:
             read = read_stream(events, source=face)
             assert not any(isinstance(event, CallEnd) for event in read), face
             assert read.info.failure is not None, (face, events)
+
+
+TALK = Conversation(
+    lambda _: "", (TextPart("Let me look."), called({"city": "Zürich"}), called({"city": "Bern"})), "tool_calls"
+)
+
+
+def _ended(back: str, events: list[Any]) -> bool:
+    if back in TEXT:  # the last event says why it ends
+        return False
+    read = read_stream(events, source=back)
+    return bool(list(read)) and read.info.stop is not None
+
+
+@pytest.mark.parametrize("back", BACKS)
+def test_a_stream_that_ends_between_events_is_not_complete(back: str, tmp_path: Path) -> None:
+    """Whatever the last event was: an answer without its finish reason is an error, and its calls are whole."""
+    events = stream_events(back, TALK)
+    frames, media = framed(back, events)
+    pieces = [one if isinstance(one, bytes) else one.encode() for one in frames]
+    ended = next((at for at in range(1, len(events)) if _ended(back, events[:at])), len(events))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": TEMPLATE}), "utf-8")
+    prompted = {"model_dir": str(tmp_path)} if back in {"completions", "llama.cpp"} else {}
+    cuts = iter(range(1, ended))
+    path, body = ASKS["openai-chat"]
+    with (
+        raw(lambda: iter([head(b"200 OK", media.encode()), *pieces[: next(cuts)]])) as upstream,
+        gateway(one(upstream, api=back, retries=0, **prompted)) as url,
+    ):
+        for cut in range(1, ended):
+            response = httpx2.post(url + path, json={**body, "tools": TOOLS, "stream": True}, timeout=60)
+            if response.status_code != 200:
+                continue
+            lines = [line.removeprefix("data: ") for line in response.text.splitlines() if line[:6] == "data: "]
+            read = read_stream([json.loads(line) for line in lines if line != "[DONE]"], source="openai-chat")
+            calls = [event.call.arguments for event in read if isinstance(event, CallEnd)]
+            assert read.info.failure is not None, (cut, response.text)
+            assert calls == [{"city": "Zürich"}, {"city": "Bern"}][: len(calls)]
 
 
 WHOLE = {

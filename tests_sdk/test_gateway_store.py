@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ from rawserver import head, raw
 from toolfmt.errors import ParseError
 from toolfmt.gateway.app import make_app
 from toolfmt.gateway.config import Back, Config, ModelRoute
-from toolfmt.gateway.store import Store
+from toolfmt.gateway.store import KeptExchange, Store
 
 LOOK: Any = {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False}
 
@@ -140,6 +141,85 @@ def test_what_was_acknowledged_outlives_the_process(tmp_path: Path) -> None:
         env=os.environ | {"NO_COLOR": "1"},
     )
     assert json.loads(shown.stdout)["conversations"] == len(rows) == 11
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_client_reads_and_deletes_its_answer(stream: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter of the test
+    with serving(CALL) as upstream, gateway(kept(upstream, tmp_path)) as url:
+        client = client_of(url)
+        asked: Any = {"model": "m", "tools": [LOOK], "input": "Weather?"}
+        if stream:
+            with client.responses.stream(**asked) as events:
+                first: Any = events.get_final_response()
+        else:
+            first = client.responses.create(**asked)
+        found = client.responses.retrieve(first.id)
+        second = client.responses.create(model="m", input="And?", previous_response_id=first.id)
+        assert client.responses.retrieve(second.id).previous_response_id == first.id
+        gone = httpx2.delete(f"{url}/v1/responses/{first.id}").json()
+        for ask in (client.responses.retrieve, client.responses.delete):
+            with pytest.raises(NotFoundError, match="there is no"):
+                ask(first.id)
+        assert client.responses.create(model="m", input="Now?", previous_response_id=second.id).id
+    other = {"completed_at", "output"}  # a parsed answer of the SDK has further fields in its output
+    assert found.model_dump(exclude=other) == first.model_dump(exclude=other)
+    assert [one.id for one in found.output] == [one.id for one in first.output]
+    assert found.output_text == first.output_text == "Let me look."
+    assert found.completed_at == found.created_at
+    assert gone == {"id": first.id, "object": "response", "deleted": True}
+    assert "Weather?" in json.dumps(upstream.requests[-1].body["messages"][0])
+
+
+def test_an_interaction_is_read_and_deleted(tmp_path: Path) -> None:
+    with (
+        serving(Answer("Rain.")) as upstream,
+        gateway(kept(upstream, tmp_path)) as url,
+        genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client,
+    ):
+        first: Any = client.interactions.create(model="m", input="Weather?")
+        assert client.interactions.get(first.id).id == first.id
+        client.interactions.delete(first.id)
+        assert httpx2.get(f"{url}/v1beta/interactions/{first.id}").status_code == 404
+        assert httpx2.get(f"{url}/v1/responses/{first.id}").status_code == 404
+
+
+def test_without_a_store_the_client_is_told_what_to_set() -> None:
+    with serving() as upstream, gateway(before(upstream, "anthropic")) as url:
+        response = httpx2.get(f"{url}/v1/responses/resp_1")
+    assert response.status_code == 404
+    assert "set `store`" in response.json()["error"]["message"]
+
+
+def test_a_conversation_is_stored_once(tmp_path: Path) -> None:
+    """Each row has its own messages alone; a record of it has all."""
+    with serving(Answer("It rains.")) as upstream, gateway(kept(upstream, tmp_path)) as url:
+        ident: str | None = None
+        for at in range(5):
+            body = {"model": "m", "input": f"Question {at}"} | ({"previous_response_id": ident} if ident else {})
+            ident = httpx2.post(f"{url}/v1/responses", json=body).json()["id"]
+    assert len(upstream.requests[-1].body["messages"]) == 9
+    with sqlite3.connect(tmp_path / "gateway.db") as database:
+        stored = [json.loads(text) for (text,) in database.execute("SELECT request FROM toolfmt_exchanges")]
+    said = [json.dumps(one["input"]).count("Question") for one in stored]
+    assert said == [1] * 5
+    rows = list(Store(f"sqlite:///{tmp_path / 'gateway.db'}").rows())
+    assert [json.dumps(row["request"]).count("Question") for row in rows] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_is_deleted_is_gone_with_the_last_that_continues_from_it(recorded: bool, tmp_path: Path) -> None:  # noqa: FBT001 - as above
+    store = Store(f"sqlite:///{tmp_path / 'gateway.db'}")
+    value: Any = {"input": "Hi"}
+    answer: Any = {"output": [{"type": "message", "role": "assistant", "content": "Hello"}]}
+    for ident, earlier in (("a", None), ("b", "a"), ("c", "b"), ("d", None)):
+        store.save(KeptExchange(id=ident, earlier=earlier, face="openai-responses", request=value, answer=answer))
+    left = [["a", "b", "c", "d"], ["a", "b", "c", "d"], ["d"]]
+    for ident, idents in zip("abc", left, strict=True):
+        assert not store.delete(ident, "eve", recorded=recorded)
+        assert store.delete(ident, "", recorded=recorded)
+        assert not store.delete(ident, "", recorded=recorded)
+        assert store.find(ident, "") == []
+        assert [row["id"] for row in store.rows()] == (left[0] if recorded else idents)
 
 
 def test_a_store_that_cannot_be_opened_is_refused_at_the_start(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ class Conversation:
         return {"model": model, "messages": [{"role": "user", "content": "Where?"}], "max_tokens": 999, **self.ask}
 
 
-def _call(value: Any, ident: str = "a1b2c3d4e", **more: Any) -> CallPart:
+def called(value: Any, ident: str = "a1b2c3d4e", **more: Any) -> CallPart:
     return CallPart("look", value, json.dumps(value, ensure_ascii=False), ident, **more)
 
 
@@ -137,11 +137,11 @@ CONVERSATIONS = {
     "text": Conversation(lambda seen: _yes(seen.text == SAID and seen.info.stop == "stop")),
     "parallel calls": Conversation(
         lambda seen: _yes(_called(seen, ONE, TWO) and seen.text.strip() == SAID),
-        (TextPart(SAID), _call(ONE), _call(TWO, "b1b2c3d4e")),
+        (TextPart(SAID), called(ONE), called(TWO, "b1b2c3d4e")),
         "tool_calls",
         WITH_TOOLS,
     ),
-    "streamed arguments": Conversation(_grown, (_call(MANY),), "tool_calls", WITH_TOOLS, (True,)),
+    "streamed arguments": Conversation(_grown, (called(MANY),), "tool_calls", WITH_TOOLS, (True,)),
     "thinking": Conversation(
         lambda seen: _yes(seen.reasoning.strip() == "Hm, rain." and seen.text.strip() == SAID),
         (ReasoningPart("Hm, rain."), TextPart(SAID)),
@@ -152,7 +152,7 @@ CONVERSATIONS = {
         ask={"messages": [{"role": "user", "content": [{"type": "text", "text": "Where?"}, IMAGE]}]},
     ),
     "refusal": Conversation(_refused, (RefusalPart("I cannot do that."),), "content_filter"),
-    "error before and in a stream": Conversation(_failed, (TextPart(SAID), _call(ONE)), ask=WITH_TOOLS, fails=True),
+    "error before and in a stream": Conversation(_failed, (TextPart(SAID), called(ONE)), ask=WITH_TOOLS, fails=True),
     "long answer": Conversation(lambda seen: _yes(seen.text == LONG), (TextPart(LONG),)),
     "cut answer": Conversation(lambda seen: _yes(seen.info.stop == "length" and seen.text == SAID), stop="length"),
     "malformed call": Conversation(
@@ -192,7 +192,7 @@ def _written_text(talk: Conversation, asked: str) -> str:
     """What a text model writes; once it has been asked again, it writes that right."""
     if talk is CONVERSATIONS["malformed call"] and "could not be used" not in asked:
         return f'<tool_call>\n{{"name": "look", "arguments": {BROKEN}\n</tool_call>'
-    parts = (_call(ONE),) if talk is CONVERSATIONS["malformed call"] else talk.parts
+    parts = (called(ONE),) if talk is CONVERSATIONS["malformed call"] else talk.parts
     thought = "".join(f"<think>\n{one.text}\n</think>\n" for one in parts if isinstance(one, ReasoningPart))
     said = "".join(one.text for one in parts if isinstance(one, TextPart | RefusalPart))
     calls: list[Any] = [{"name": one.name, "arguments": one.arguments} for one in parts if isinstance(one, CallPart)]
@@ -224,6 +224,22 @@ def _text_whole(back: str, text: str, stop: Stop) -> Any:
     return {"choices": [{"index": 0, "finish_reason": choice["finish_reason"], **said}], "usage": usage}
 
 
+def stream_events(back: str, talk: Conversation, asked: str = "") -> list[Any]:
+    """Write the events of a conversation's answer."""
+    if back in TEXT:
+        return _text_events(back, _written_text(talk, asked), talk.stop)
+    info = AnswerInfo(stop=talk.stop, usage=Usage(input=12, output=9))
+    if any(isinstance(part, RefusalPart) for part in talk.parts):
+        info.refusals.add(0)
+    return list(write_stream(_events(talk.parts), target=back, id="x1", model="m", info=info))
+
+
+def framed(back: str, events: list[Any]) -> tuple[list[Any], str]:
+    """Write events as a back sends them; and their media type."""
+    frames, media = FRAMES.get(back, (sse, "text/event-stream"))
+    return _binary(events) if back == "bedrock" else frames(events), media
+
+
 class Upstream:
     """A server that has every conversation in every API."""
 
@@ -241,24 +257,15 @@ class Upstream:
             failure = Failure(kind="rate_limit", message="slow down", status=429)
             body = {"message": "slow down"} if back == "bedrock" else write_error(failure, _spoken(back))
             return JSONResponse(body, 429)
-        events = self._events(back, talk)
+        events = stream_events(back, talk, self.asked)
         if not streams:
             if back in TEXT:
                 return JSONResponse(_text_whole(back, _written_text(talk, self.asked), talk.stop))
             read = read_stream(events, source=back)
             said = list(read)
             return JSONResponse(write_answer(said, read.info, target=back, id="x1", model="m"))
-        frames, media = FRAMES.get(back, (sse, "text/event-stream"))
-        pieces = _binary(events) if back == "bedrock" else frames(events)
+        pieces, media = framed(back, events)
         return StreamingResponse(self._stream(talk, pieces), media_type=media)
-
-    def _events(self, back: str, talk: Conversation) -> list[Any]:
-        if back in TEXT:
-            return _text_events(back, _written_text(talk, self.asked), talk.stop)
-        info = AnswerInfo(stop=talk.stop, usage=Usage(input=12, output=9))
-        if any(isinstance(part, RefusalPart) for part in talk.parts):
-            info.refusals.add(0)
-        return list(write_stream(_events(talk.parts), target=back, id="x1", model="m", info=info))
 
     async def _stream(self, talk: Conversation, frames: list[Any]) -> AsyncIterator[Any]:
         try:

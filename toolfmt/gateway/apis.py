@@ -83,8 +83,9 @@ class BackApi:
     """Where it shortens a conversation; empty: nowhere."""
     spelled: Mapping[str, str] = field(default_factory=dict[str, str])
     """Keys of a request that have another name here."""
-    read: Callable[[JsonObject], JsonObject] | None = None
-    """Makes an answer of `format`, or an event of its stream, of what the API answers."""
+    read: Callable[[JsonObject, str], JsonObject] | None = None
+    """Makes an answer of `format`, or an event of its stream, of what the API answers; the second argument is the key
+    of what a choice contains: `message` or `delta`."""
     prompted: bool = False
     """Whether a prompt is sent, which the model's chat template renders, instead of messages."""
     text: bool = False
@@ -93,21 +94,20 @@ class BackApi:
     """What reads a stream; the argument is the most characters that an event may have."""
 
 
-def _of_completion(value: JsonObject) -> JsonObject:
+def _of_completion(value: JsonObject, place: str) -> JsonObject:
     """Make a Chat Completions answer of a completion, or of an event of its stream."""
     choices = value.get("choices")
-    return {**value, "choices": [_choice(one) for one in choices]} if is_array(choices) else value
+    return {**value, "choices": [_choice(one, place) for one in choices]} if is_array(choices) else value
 
 
-def _choice(choice: JsonValue) -> JsonValue:
+def _choice(choice: JsonValue, place: str) -> JsonValue:
     if not is_object(choice) or "text" not in choice:
         return choice
-    message: JsonObject = {"role": "assistant", "content": choice["text"]}
     rest = {key: value for key, value in choice.items() if key not in {"text", "logprobs"}}
-    return {**rest, "message": message, "delta": message}
+    return {**rest, place: {"role": "assistant", "content": choice["text"]}}
 
 
-def _of_llama(value: JsonObject) -> JsonObject:
+def _of_llama(value: JsonObject, place: str) -> JsonObject:
     """Make a Chat Completions answer of what llama.cpp's `/completion` answers; its README says the fields."""
     if "content" not in value:
         return value
@@ -117,7 +117,7 @@ def _of_llama(value: JsonObject) -> JsonObject:
     if ended:
         prompt, predicted = value.get("tokens_evaluated") or 0, value.get("tokens_predicted") or 0
         made["usage"] = {"prompt_tokens": prompt, "completion_tokens": predicted, "total_tokens": prompt + predicted}
-    return _of_completion(made)
+    return _of_completion(made, place)
 
 
 NAMED: Final[Mapping[str, str]] = {

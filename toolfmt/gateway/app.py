@@ -24,10 +24,11 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from toolfmt import jsontext
 from toolfmt.gateway.access import Access
-from toolfmt.gateway.apis import FACES, Task, asked_format
+from toolfmt.gateway.apis import FACES, NAMED, Task, asked_format
 from toolfmt.gateway.backs import Upstream
+from toolfmt.gateway.compacting import Compacting
 from toolfmt.gateway.config import CONFIG_VARIABLE, Config
-from toolfmt.gateway.counting import Compacting, Counting
+from toolfmt.gateway.counting import Counting
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.metrics import MEDIA, Metrics
@@ -39,7 +40,7 @@ from toolfmt.transcripts.convert_answer import error_status, write_error
 
 if TYPE_CHECKING:
     from toolfmt.gateway.handling import Handler
-    from toolfmt.gateway.store import Keeper
+    from toolfmt.gateway.keeping import Keeper
     from toolfmt.gateway.tracing import Tracing
     from toolfmt.model import JsonObject
 
@@ -79,6 +80,11 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
         Route(face.path, FaceServer(face, handler, access, metrics).serve, methods=["POST"])
         for face, handler in handlers.items()
     ]
+    routes += [
+        Route(f"{face.path}/{{id}}", _stored(face.format, keeper, access), methods=["GET", "DELETE"])
+        for face in FACES
+        if face.task == "answer" and face.format in NAMED
+    ]
     responses = Conversing(config, upstreams, "openai-responses", keeper, tracing)
     routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access).serve))
     open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
@@ -94,9 +100,24 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
 def _keeper(config: Config) -> Keeper | None:
     if config.store is None:
         return None
-    from toolfmt.gateway.store import Keeper, Store
+    from toolfmt.gateway.keeping import Keeper
+    from toolfmt.gateway.store import Store
 
     return Keeper(Store(config.store), record=config.record)
+
+
+def _stored(format: str, keeper: Keeper | None, access: Access) -> _Answer:  # noqa: A002 - the field's name
+    async def stored(request: Request) -> Response:
+        caller, _ = access.check(request)
+        if keeper is None:
+            raise refusal("not_found", "the gateway stores no answers: set `store` in its configuration to a database")
+        if request.query_params.get("stream") == "true":
+            raise refusal("invalid", "a stored answer is not streamed: leave `stream` out", param="stream")
+        ident: str = request.path_params["id"]
+        answer = keeper.deleted if request.method == "DELETE" else keeper.answer
+        return json_response(await answer(ident, format, caller.name), 200, {})
+
+    return stored
 
 
 def _tracing(config: Config) -> Tracing | None:

@@ -66,7 +66,7 @@ class Upstream:
     async def whole(self, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
         """Ask for a whole answer; its value and headers. Raises `UpstreamError`."""
         value, headers = await self.post(self.api.whole, request, model)
-        return self._read(value) if jsontext.is_object(value) else value, headers
+        return self._read(value, "message") if jsontext.is_object(value) else value, headers
 
     async def post(self, path: str, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
         """Ask at a path of the API; as `whole`."""
@@ -145,9 +145,9 @@ class Upstream:
         try:
             async for piece in self._pieces(response):
                 for data in text.feed(piece):
-                    yield self._read(_object(data))
+                    yield self._read(_object(data), "delta")
             for data in text.close():
-                yield self._read(_object(data))
+                yield self._read(_object(data), "delta")
         except TimeoutError:
             raise UpstreamError(Failure(kind="timeout", message="the upstream went silent in its answer")) from None
         except (httpx2.HTTPError, ParseError) as error:
@@ -167,8 +167,8 @@ class Upstream:
         kept = {key: value for key, value in request.items() if key not in self.api.beside}
         return {self.api.spelled.get(key, key): value for key, value in kept.items()} | self.back.extra
 
-    def _read(self, value: JsonObject) -> JsonObject:
-        return value if self.api.read is None else self.api.read(value)
+    def _read(self, value: JsonObject, place: str) -> JsonObject:
+        return value if self.api.read is None else self.api.read(value, place)
 
     async def _within(self, seconds: float, awaited: Awaitable[T]) -> T:
         with anyio.fail_after(seconds):

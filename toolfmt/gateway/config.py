@@ -82,6 +82,8 @@ class Back(_Closed):
     """Further headers of each request."""
     extra: dict[str, Any] = Field(default_factory=dict)
     """Further fields of each request's body."""
+    max_tokens: int = Field(default=8192, gt=0)
+    """The most tokens of an answer where the API requires a limit and the client sets none."""
     dialect: str = "auto"
     """Of a `text` back: how tools are shown to the model, and how its calls are read.
 

@@ -1,4 +1,4 @@
-"""What is asked beside answers: how many tokens a request has, and a conversation made shorter.
+"""How many tokens a request has.
 
 anthropic          POST /v1/messages/count_tokens                {"input_tokens": 12}
 gemini             POST /v1beta/models/MODEL:countTokens         {"totalTokens": 12}
@@ -39,7 +39,7 @@ class Counting(Handler):
     def opened(self, body: JsonObject) -> JsonObject:
         """Give the request; Gemini's may be in a field of its own."""
         inner = body.get("generateContentRequest")
-        return inner if is_object(inner) else body
+        return super().opened(inner if is_object(inner) else body)
 
     async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:  # noqa: ARG002 - nothing stays open
         """Let one back count, or estimate."""
@@ -61,15 +61,3 @@ class Counting(Handler):
         if not isinstance(count, int):
             raise bad_answer(f"the upstream's count has no {api.place}")
         return GatewayAnswer(_ANSWERS[self.format](count), headers=dict(headers), losses=sent.losses)
-
-
-class Compacting(Handler):
-    """Lets a back shorten conversations, where its API can."""
-
-    async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:  # noqa: ARG002 - as above
-        """Ask one back."""
-        if not upstream.api.compact:
-            raise refusal("not_found", f"the API of the model {asked.model!r} has nothing that shortens a conversation")
-        model = asked.sent_model
-        value, headers = await upstream.post(upstream.api.compact, {**asked.body, "model": model}, model)
-        return GatewayAnswer(value, headers=dict(headers))

@@ -54,10 +54,20 @@ _CALLER: Final[JsonObject] = {"caller": {"type": "direct"}}
 """Who calls a tool: the model itself, and no program that it has written."""
 
 
-def completing(format: str, request: JsonObject, *, kept: bool) -> Callable[[JsonObject], JsonObject] | None:  # noqa: A002 - the field's name
-    """Give what completes an answer to a request, or an event of its stream; `kept`: it is in the store."""
+def completing(
+    format: str,  # noqa: A002 - the field's name
+    request: JsonObject,
+    *,
+    kept: bool,
+    ended: int | None = None,
+) -> Callable[[JsonObject], JsonObject] | None:
+    """Give what completes an answer to a request, or an event of its stream.
+
+    `kept`: it is in the store; `ended`: when it was complete, else that is now.
+    """
     complete = _COMPLETING.get(format)
-    return None if complete is None else partial(complete, request={**request, "store": kept})
+    asked: JsonObject = {**request, "store": kept, "completed_at": ended}
+    return None if complete is None else partial(complete, request=asked)
 
 
 def _response(value: JsonObject, request: JsonObject) -> JsonObject:
@@ -71,7 +81,7 @@ def _response(value: JsonObject, request: JsonObject) -> JsonObject:
     settings["tools"] = [_function(tool) for tool in tools] if is_array(tools) else []
     if is_object(text := settings["text"]):
         settings["text"] = {"format": {"type": "text"}, **text}
-    ended = int(time.time()) if value.get("status") == "completed" else None
+    ended = (request["completed_at"] or int(time.time())) if value.get("status") == "completed" else None
     return {"completed_at": ended, **value, **settings, "store": request["store"]}
 
 

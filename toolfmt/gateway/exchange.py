@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
+from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
@@ -147,9 +148,25 @@ class Conversing(Handler):
 
     async def _keep(self, asked: Asked, head: AnswerHead, answer: JsonValue) -> None:
         """Keep an exchange before the client has all of its answer."""
-        if self.keeper is not None and self._keeps(asked) and jsontext.is_object(answer):
-            row = {"id": head.id, "owner": asked.owner, "created": head.created, "model": head.model}
-            await self.keeper.keep(row, asked.body, answer, self.format)
+        if self.keeper is None or not self._keeps(asked) or not is_object(answer):
+            return
+        from toolfmt.gateway.store import KeptExchange
+
+        request, name = asked.body, find(self.format).messages
+        if asked.before and is_array(messages := request.get(name)):
+            request = {**request, name: messages[asked.before :]}
+        earlier = asked.sent.get(NAMED.get(self.format, "")) if asked.before else None
+        exchange = KeptExchange(
+            id=head.id,
+            owner=asked.owner,
+            earlier=earlier if isinstance(earlier, str) else None,
+            created=head.created,
+            model=head.model,
+            face=self.format,
+            request=request,
+            answer=answer,
+        )
+        await self.keeper.keep(exchange)
 
     async def _converted(
         self, value: JsonValue, source: str, asked: Asked, head: AnswerHead
@@ -167,7 +184,7 @@ class Conversing(Handler):
         answer: JsonValue = renamed(done.value, asked.names) if asked.names else done.value
         await self._keep(asked, head, answer)
         complete = self._completing(asked)
-        return answer if complete is None or not jsontext.is_object(answer) else complete(answer), done.losses
+        return answer if complete is None or not is_object(answer) else complete(answer), done.losses
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import Conversion, convert_request
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.settings.carrying import settings_of
+from toolfmt.transcripts.settings.carrying import required_settings, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from toolfmt.gateway.access import Caller
     from toolfmt.gateway.backs import Upstream
     from toolfmt.gateway.config import Config, ModelRoute, Redaction
-    from toolfmt.gateway.store import Keeper
+    from toolfmt.gateway.keeping import Keeper
     from toolfmt.gateway.tracing import Tracing
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.answering.answer_info import AnswerInfo
@@ -74,6 +74,8 @@ class Asked:
     """What the configuration calls the client's key."""
     sent: JsonObject = field(default_factory=dict[str, "JsonValue"])
     """The request as the client sent it."""
+    before: int = 0
+    """How many of its messages are those of an earlier exchange, which it continues from."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """The client's names of tools, by those that the back was sent instead."""
 
@@ -81,6 +83,16 @@ class Asked:
     def sent_model(self) -> str:
         """The name that the back knows the model by."""
         return self.route.as_model or self.model
+
+
+SUMMARY: Final = "This is a summary of the conversation so far:\n\n"
+"""What the summary of a compacted conversation begins with, which the gateway itself has made."""
+
+
+def _summary(item: JsonValue) -> str:
+    """Give the text of a compaction item of the gateway; "" for anything else."""
+    content = item.get("encrypted_content") if is_object(item) and item.get("type") == "compaction" else None
+    return content if isinstance(content, str) and content.startswith(SUMMARY) else ""
 
 
 class Handler(ABC):
@@ -109,20 +121,23 @@ class Handler(ABC):
         """Ask one back; raises `UpstreamError` where another may be asked."""
 
     def opened(self, body: JsonObject) -> JsonObject:
-        """Give the request that a body holds."""
-        return body
+        """Give the request that a body contains; the gateway's own summaries in it become messages."""
+        name = find(self.format).messages
+        items = body.get(name)
+        if not is_array(items) or not any(map(_summary, items)):
+            return body
+        written: list[JsonValue] = [
+            {"role": "user", "content": text} if (text := _summary(item)) else item for item in items
+        ]
+        return {**body, name: written}
 
     async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack, caller: Caller) -> GatewayAnswer:
         """Answer a request of a caller; `given` are the settings that its path says.
 
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
         """
-        body = sent = self.opened(body)
-        earlier = NAMED.get(self.format, "")
-        if (ident := body.get(earlier)) is not None and not (isinstance(ident, str) and ident):
-            raise refusal("invalid", f"{earlier} is the id of an earlier answer: a text, not empty", param=earlier)
-        if self.keeper is not None:
-            body = await self.keeper.continued(body, self.format, caller.name)
+        sent = self.opened(body)
+        body, before = await self._continued(sent, caller)
         settings = self._settings(body, given)
         model = settings.get("model")
         if not isinstance(model, str) or not model:
@@ -134,7 +149,7 @@ class Handler(ABC):
         redactor = Redactor(self.config.redact)
         if self.config.redact:
             body = await to_thread.run_sync(redactor.request, body)
-        asked = Asked(body, settings, model, route, caller.name, sent)
+        asked = Asked(body, settings, model, route, caller.name, sent, before)
         failed: UpstreamError | None = None
         for name in _order(route):
             upstream = self.upstreams[name].sent_by(caller.key)
@@ -148,9 +163,23 @@ class Handler(ABC):
             else:
                 answered.model, answered.back = model, name
                 answered.notices.update({"redacted": str(redactor.count)} if redactor.count else {})
+                if self.converses:
+                    answered.notices.update({name: str(value) for name, value in _defaults(asked, upstream).items()})
                 return answered
         assert failed is not None  # noqa: S101 - a route has a back
         raise failed
+
+    async def _continued(self, body: JsonObject, caller: Caller) -> tuple[JsonObject, int]:
+        """Put the messages of an earlier exchange that a request refers to before its own; how many those are."""
+        field = NAMED.get(self.format, "")
+        ident = body.get(field)
+        if ident is None:
+            return body, 0
+        if not isinstance(ident, str) or not ident:
+            raise refusal("invalid", f"{field} is the id of an earlier answer: a text, not empty", param=field)
+        if self.keeper is None:
+            return body, 0
+        return await self.keeper.continued(body, self.format, caller.name, ident)
 
     async def _asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
         """Ask one back, in a span of its own."""
@@ -195,7 +224,12 @@ class Handler(ABC):
                 raise refusal("invalid", f"the request cannot be converted: {lost[0].detail}", param="n")
         try:
             sent = convert_request(
-                asked.body, source=self.format, target=upstream.format, settings=settings, strict=self.config.strict
+                asked.body,
+                source=self.format,
+                target=upstream.format,
+                settings=settings,
+                defaults=_defaults(asked, upstream),
+                strict=self.config.strict,
             )
         except ToolFmtError as error:
             raise refusal("invalid", "the request cannot be converted", error) from None
@@ -212,6 +246,13 @@ class Handler(ABC):
                 return settings_of(body, self.format) | given
         except ToolFmtError as error:
             raise refusal("invalid", "the request cannot be converted", error) from None
+
+
+def _defaults(asked: Asked, upstream: Upstream) -> JsonObject:
+    """Give the settings that a back requires and a request leaves out."""
+    given: JsonObject = {"max_tokens": upstream.back.max_tokens}
+    wanted = required_settings(upstream.format)
+    return {name: value for name, value in given.items() if name in wanted and name not in asked.settings}
 
 
 def _order(route: ModelRoute) -> list[str]:

@@ -1,40 +1,35 @@
-"""What is kept of exchanges: conversations to go on with by `previous_response_id`, and a record of what was said.
+"""A database of exchanges: answers that clients continue from, and a record of all traffic.
 
     store = Store("sqlite:///gateway.db")
     store.save(KeptExchange(id="resp_1", face="openai-responses", request={...}, answer={...}))
-    store.find("resp_1", owner="")
+    store.save(KeptExchange(id="resp_2", earlier="resp_1", face="openai-responses", request={...}, answer={...}))
+    store.find("resp_2", owner="")      # both, the first one first
     for row in store.rows(): ...        # {"id": ..., "request": {...}, "answer": {...}}
 
-A row is written before the client is given the end of its answer. It holds the whole conversation, as its client wrote
-it; `toolfmt view --at /request --answer /answer` reads what `toolfmt recorded` prints. Needs the extra `store`.
+A row holds the messages of its own request, so a conversation of any length grows the database by what is new in it.
+Needs the extra `store`.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from anyio import to_thread
-
 from toolfmt import jsontext
-from toolfmt.errors import MissingExtraError, ParseError, ToolFmtError
-from toolfmt.gateway.apis import NAMED
-from toolfmt.gateway.failing import refusal
+from toolfmt.errors import MissingExtraError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.exchanges import exchange, message_list
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, JsonValue
 
 
 try:
-    sql: Any = import_module(
-        "sqlalchemy"
-    )  # by name, as what an extra brings: it is not there for those who keep nothing
+    sql: Any = import_module("sqlalchemy")  # by name: it comes with an extra
     SQLAlchemyError: type[Exception] = import_module("sqlalchemy.exc").SQLAlchemyError
 except ImportError:
     raise MissingExtraError("a gateway's store", "store") from None
@@ -46,6 +41,7 @@ _EXCHANGES: Final[Any] = sql.Table(
     sql.Column("number", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("id", sql.String(200), unique=True, nullable=False),
     sql.Column("owner", sql.String(200), nullable=False),
+    sql.Column("earlier", sql.String(200), index=True),
     sql.Column("created", sql.Integer, nullable=False),
     sql.Column("model", sql.String(200), nullable=False),
     sql.Column("face", sql.String(50), nullable=False),
@@ -61,16 +57,18 @@ class StoreError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptExchange:
-    """A request and its answer, both of the client's API."""
+    """A request and its answer, both in the format of the client's API."""
 
     id: str
     owner: str = ""
-    """What the configuration calls the client's key; nobody else goes on with it."""
+    """The name of the client's key in the configuration; other keys cannot continue from it."""
+    earlier: str | None = None
+    """The id of the answer that it continues from; the messages before are there."""
     created: int = 0
     model: str = ""
     face: str
     kept: bool = True
-    """Whether the client may go on with it; else it is only recorded."""
+    """Whether the client may read it and continue from it; else it is only a record, or a part of later ones."""
     request: JsonObject
     answer: JsonObject
 
@@ -98,32 +96,79 @@ class Store:
         except SQLAlchemyError as error:
             raise StoreError(f"the exchange cannot be stored: {type(error).__name__}") from error
 
-    def find(self, ident: str, owner: str) -> KeptExchange | None:
-        """Find what a client may go on with. Raises `StoreError`."""
-        columns = _EXCHANGES.c
-        query = sql.select(_EXCHANGES).where(columns.id == ident, columns.owner == owner, columns.kept)
+    def find(self, ident: str, owner: str) -> list[KeptExchange]:
+        """Find an exchange that a client may continue from, after all those before it; empty where there is none.
+
+        Raises `StoreError`.
+        """
         try:
             with self._engine.connect() as connection:
-                row = connection.execute(query).mappings().first()
+                columns = _EXCHANGES.c
+                return _chain(connection, columns.id == ident, columns.owner == owner, columns.kept)
         except SQLAlchemyError as error:
             raise StoreError(f"the store cannot be read: {type(error).__name__}") from error
-        return None if row is None else _exchange(dict(row))
+
+    def delete(self, ident: str, owner: str, *, recorded: bool) -> bool:
+        """Delete an exchange, with those before it that were deleted earlier; False where there is none.
+
+        One that a later exchange continues from is hidden, and deleted with that one; where all traffic is `recorded`,
+        the record stays. Raises `StoreError`.
+        """
+        columns, one = _EXCHANGES.c, ident
+        try:
+            with self._engine.begin() as connection:
+                owned = (columns.id == ident, columns.owner == owner, columns.kept)
+                hidden = connection.execute(sql.update(_EXCHANGES).where(*owned).values(kept=False)).rowcount > 0
+                while hidden and not recorded and one is not None:
+                    row = connection.execute(sql.select(columns.earlier, columns.kept).where(columns.id == one)).first()
+                    later = sql.select(columns.id).where(columns.earlier == one).limit(1)
+                    if row is None or row.kept or connection.execute(later).first() is not None:
+                        break
+                    connection.execute(sql.delete(_EXCHANGES).where(columns.id == one))
+                    one = row.earlier
+        except SQLAlchemyError as error:
+            raise StoreError(f"the store cannot be written: {type(error).__name__}") from error
+        return hidden
 
     def rows(self) -> Iterator[JsonObject]:
-        """Give all exchanges as JSON, in the order in which they were written."""
-        with self._engine.connect() as connection:
-            result = connection.execution_options(yield_per=100).execute(sql.select(_EXCHANGES).order_by("number"))
-            for row in result.mappings():
-                yield asdict(_exchange(dict(row)))
+        """Give all exchanges as JSON in the order in which they were written, each request with all its messages."""
+        ordered = sql.select(_EXCHANGES).order_by(_EXCHANGES.c.number)
+        with self._engine.connect() as connection, self._engine.connect() as other:
+            for row in connection.execution_options(yield_per=100).execute(ordered).mappings():
+                one = _exchange(row)
+                chain = [one] if one.earlier is None else _chain(other, _EXCHANGES.c.id == one.id)
+                yield asdict(replace(one, request=whole_request(chain)))
 
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
 
 
-def _exchange(row: dict[str, Any]) -> KeptExchange:
-    row.pop("number")
-    return KeptExchange(**{**row, "request": jsontext.loads(row["request"]), "answer": jsontext.loads(row["answer"])})
+def whole_request(chain: Sequence[KeptExchange]) -> JsonObject:
+    """Make the request of the last exchange with the messages of all those before it; raises `ParseError`."""
+    *before, last = chain
+    format_ = find(last.face)
+    messages: list[JsonValue] = []
+    for one in before:
+        joined = exchange(one.request, one.answer, one.face)
+        said = joined.get(format_.messages) if is_object(joined) else joined
+        messages += said if is_array(said) else []
+    if not messages:
+        return last.request
+    return {**last.request, format_.messages: [*messages, *message_list(last.request.get(format_.messages), format_)]}
+
+
+def _chain(connection: Any, *conditions: Any) -> list[KeptExchange]:
+    """Read the exchange that meets the conditions, and all those before it, the first one first."""
+    chain = sql.select(_EXCHANGES).where(*conditions).cte(recursive=True)
+    chain = chain.union_all(sql.select(_EXCHANGES).where(_EXCHANGES.c.id == chain.c.earlier))
+    rows = connection.execute(sql.select(chain).order_by(chain.c.number)).mappings()
+    return [_exchange(row) for row in rows]
+
+
+def _exchange(row: Mapping[str, Any]) -> KeptExchange:
+    texts = {name: jsontext.loads(row[name]) for name in ("request", "answer")}
+    return KeptExchange(**{name: value for name, value in row.items() if name != "number"} | texts)
 
 
 def _durable(connection: Any, _: object) -> None:
@@ -132,59 +177,3 @@ def _durable(connection: Any, _: object) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.close()
-
-
-class Keeper:
-    """Puts what a request names of an earlier conversation before it, and keeps answers.
-
-    {"previous_response_id": "resp_1", "input": "And tomorrow?"}  ->  {"input": [the earlier messages, "And tomorrow?"]}
-    """
-
-    def __init__(self, store: Store, *, record: bool) -> None:
-        """Take the store; `record`: keep exchanges of all faces, also those that clients do not want stored."""
-        self.store = store
-        self._record = record
-
-    async def continued(self, body: JsonObject, format: str, owner: str) -> JsonObject:  # noqa: A002 - the field's name
-        """Put an earlier conversation before a request that names it; raises `ExchangeError` for an unknown one."""
-        field = NAMED.get(format, "")
-        ident = body.get(field)
-        if ident is None:
-            return body
-        if not isinstance(ident, str) or not ident:
-            raise refusal(
-                "invalid", f"{field} is the id of an earlier answer, not {jsontext.dumps(ident)[:80]}", param=field
-            )
-        try:
-            earlier = await to_thread.run_sync(self.store.find, ident, owner)
-        except StoreError as error:
-            raise refusal("server", str(error)) from None
-        if earlier is None or earlier.face != format:
-            raise refusal("not_found", f"{field}: there is no {ident!r}", param=field)
-        made = find(format)
-        try:
-            whole = exchange(earlier.request, earlier.answer, format)
-        except ToolFmtError as error:
-            raise refusal("server", f"{ident!r} cannot be read", error) from None
-        before = whole.get(made.messages) if is_object(whole) else whole
-        rest = {name: value for name, value in body.items() if name != field}
-        return {
-            **rest,
-            made.messages: [*(before if is_array(before) else []), *message_list(body.get(made.messages), made)],
-        }
-
-    def wants(self, body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name
-        """Whether an exchange is kept."""
-        return self._record or _kept(body, format)
-
-    async def keep(self, row: JsonObject, request: JsonObject, answer: JsonObject, format: str) -> None:  # noqa: A002 - as above
-        """Keep an exchange, of which `row` says the rest; raises `ExchangeError` where that cannot be done."""
-        made = KeptExchange(**row, face=format, kept=_kept(request, format), request=request, answer=answer)
-        try:
-            await to_thread.run_sync(self.store.save, made)
-        except StoreError as error:
-            raise refusal("server", str(error)) from None
-
-
-def _kept(body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name
-    return format in NAMED and body.get("store") is not False

@@ -206,6 +206,12 @@ def settings_of(request: JsonObject, name: str) -> JsonObject:
     return {} if table is None else read(request, table).values
 
 
+def required_settings(name: str) -> tuple[str, ...]:
+    """List the settings that a request in the format `name` cannot leave out."""
+    table = _table(name)
+    return () if table is None else table.required
+
+
 def _joined(value: JsonObject, more: JsonObject) -> JsonObject:
     made = dict(value)
     for key, new in more.items():
