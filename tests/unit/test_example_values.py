@@ -42,6 +42,7 @@ def member(schema: JsonValue, *, optional: bool = False) -> JsonValue:
         ({"type": "array"}, ["example_x", "example_x_2"]),
         ({"type": "array", "items": {"type": "integer"}}, [1, 2]),
         ({"type": "array", "items": {"type": "object"}}, [{"key": "value"}]),
+        ({"type": "array", "items": {"properties": {"a": {"type": "integer"}, "b": {}}}}, [{"a": 1}]),
         ({}, "example_x"),
         (True, "example_x"),
         ({"enum": ["b", "a"]}, "b"),

@@ -358,7 +358,7 @@ def test_examples_of_a_tool() -> None:
     assert set(advanced.call.arguments) == set(DEMO.parameters["properties"])
     assert titles(PING) == [BASIC]
     assert titles(tool({"a": {}}, required=["a"])) == [BASIC]
-    assert titles(tool({"a": {"properties": {"b": {}}}}, required=["a"])) == [BASIC, ADVANCED]
+    assert titles(tool({"a": {"properties": {"b": {}, "c": {}}}}, required=["a"])) == [BASIC, ADVANCED]
     # Optional, but it can never be there: the advanced call would say the same.
     assert titles(tool({"a": {"not": {}}})) == [BASIC]
 

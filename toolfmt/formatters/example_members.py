@@ -75,9 +75,8 @@ class ExampleMembers:
         return [] if self.declared else suggested
 
     def filled(self, keys: list[str]) -> list[str]:
-        """Add members up to the least number; a free object has at least one, which shows what it is."""
-        free = not self.at_root and not self.declared
-        missing = max(size(self.own, "minProperties", 0, MOST), int(free)) - len(keys)
+        """Add members up to the least number; an object inside the arguments has at least one, as `{}` shows nothing."""
+        missing = max(size(self.own, "minProperties", 0, MOST), int(not self.at_root)) - len(keys)
         more = dict.fromkeys(islice(chain(self.declared, self.invented()), len(keys) + max(missing, 0) * 2))
         return keys + [name for name in more if name not in keys][: max(missing, 0)]
 

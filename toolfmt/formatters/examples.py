@@ -42,7 +42,7 @@ def example_formatter(calls: CallFormatter[str]) -> ExampleFormatter:
     """Make the example formatter that belongs to a call formatter.
 
     First come the examples of the tool's author that fit the schema, then a
-    call with what is required, then one with everything, if anything may be
+    call with what is required, in which no object is empty, then one with everything, if anything may be
     left out. One that says the same as an earlier one is dropped, and so is one
     that the format cannot hold. Raises `SchemaError` for a schema that cannot
     be used.
