@@ -75,7 +75,7 @@ class ExampleMembers:
         return [] if self.declared else suggested
 
     def filled(self, keys: list[str]) -> list[str]:
-        """Add members up to the least number; an object inside the arguments has at least one, as `{}` shows nothing."""
+        """Add members up to the least number; an object inside the arguments has at least one: `{}` shows nothing."""
         missing = max(size(self.own, "minProperties", 0, MOST), int(not self.at_root)) - len(keys)
         more = dict.fromkeys(islice(chain(self.declared, self.invented()), len(keys) + max(missing, 0) * 2))
         return keys + [name for name in more if name not in keys][: max(missing, 0)]
