@@ -245,3 +245,15 @@ def test_what_is_beside_a_choice_is_a_loss() -> None:
         found = convert_answer(value, source="openai-chat", target=target).bookkeeping
         assert "/choices/0/logprobs" in [loss.path for loss in found]
     assert not [loss for loss in convert_answer(CHAT, target="anthropic").bookkeeping if loss.code == "answer_field"]
+
+
+def test_text_in_pieces_is_one_text_where_a_message_holds_one() -> None:
+    blocks = [{"type": "text", "text": text} for text in ("It ", "rains", ".")]
+    answer = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": blocks}
+    made: Any = convert_answer(answer | {"stop_reason": "end_turn"}, source="anthropic", target="ollama")
+    assert made.value["message"]["content"] == "It rains."
+
+
+def test_a_field_without_a_value_is_no_loss() -> None:
+    choice = {"message": {"role": "assistant", "content": "Hi", "reasoning": None, "audio": {"id": "", "data": ""}}}
+    assert convert_answer(CHAT | {"choices": [choice]}, source="openai-chat", target="anthropic").losses == ()

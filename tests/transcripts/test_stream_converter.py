@@ -429,3 +429,22 @@ def test_recorded_streams_reach_every_target(target: str) -> None:
             assert after.text == before.text, row["id"]
             assert after.reasoning == before.reasoning, row["id"]
             assert [call.arguments for call in after.calls] == [call.arguments for call in before.calls], row["id"]
+
+
+def test_a_thought_that_is_hidden_is_a_loss_of_reasoning() -> None:
+    relay = StreamConverter("anthropic", "ollama")
+    block = {"type": "redacted_thinking", "data": "ZGF0"}
+    relay.feed({"type": "content_block_start", "index": 0, "content_block": block})
+    relay.close()
+    assert [(loss.code, loss.severity) for loss in relay.losses] == [("reasoning", "content")]
+
+
+def test_a_page_without_an_address_is_no_url_citation() -> None:
+    chunk = {"retrievedContext": {"title": "paris.txt", "text": "Paris."}}
+    support = {"segment": {"endIndex": 5}, "groundingChunkIndices": [0]}
+    grounds = {"groundingChunks": [chunk], "groundingSupports": [support]}
+    content = {"role": "model", "parts": [{"text": "Paris"}]}
+    relay = StreamConverter("gemini", "openai-responses")
+    made = relay.feed({"candidates": [{"content": content, "groundingMetadata": grounds, "finishReason": "STOP"}]})
+    assert "url_citation" not in json.dumps([*made, *relay.close()])
+    assert [loss.code for loss in relay.losses] == ["citations"]

@@ -16,7 +16,7 @@ from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER, camel
-from toolfmt.transcripts.parts.values import inner, put_own
+from toolfmt.transcripts.parts.values import inner, put_own, rest
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def _ground(candidate: JsonObject, made: Assembler) -> None:
             key: len(text[: segment.get(given) or 0].decode("utf-8", "ignore"))
             for key, given in (("start_index", "startIndex"), ("end_index", "endIndex"))
         }
-        made.cite({"type": "url_citation", "url": page.get("uri") or "", "title": page.get("title") or "", **places})
+        about = {"url": page["uri"], "title": page.get("title") or ""} if page.get("uri") else rest(page, set(), OWNER)
+        made.cite({"type": "url_citation" if "url" in about else "citation", **about, **places})
 
 
 def _part(part: JsonObject, made: Assembler) -> None:

@@ -16,7 +16,7 @@ from toolfmt.schema.comparing import differences
 from toolfmt.transcripts.parts.hosted import COMMON, identity
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
+    from toolfmt.model import JsonObject, JsonValue
 
 Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added", "missing"]
 Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]
@@ -141,9 +141,14 @@ def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]
     if before == after:
         return
     for key, value in before.items():
-        if key not in after or after[key] != value:
+        if (key not in after or after[key] != value) and _says(value):
             code = "beside" if _named(key) in SAID else "provider_field"
             yield Loss(code, where, "dropped" if key not in after else "changed", key)
+
+
+def _says(value: JsonValue) -> bool:
+    """Whether a further field says anything: some servers write every field of an answer, with empty texts."""
+    return any(map(_says, value.values())) if is_object(value) else value not in (None, "", [])
 
 
 def _named(key: str) -> str:

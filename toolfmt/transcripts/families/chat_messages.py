@@ -72,7 +72,8 @@ def messages_of(shape: ChatShape) -> RequestTable:
         owner=shape.owner,
         roles=_ROLES,
         blocks=blocks,
-        write_content=lambda parts, _: _write_content(parts, shape, blocks, "\n\n"),
+        # An answer's text is often cut where a citation begins; others are texts of their own.
+        write_content=lambda parts, role: _write_content(parts, shape, blocks, "" if role == "assistant" else "\n\n"),
         fields=tuple(one for one in fields if one is not None),
         name="name",
         names=shape.names,

@@ -119,7 +119,8 @@ class Emitter:
             if proof.owner == self._table.owner:
                 self._put_proof(proof)
             else:
-                self.dropped["signature", proof.owner] = None
+                hidden = proof.encrypted is not None and (self._words is None or self._words.kind != "reasoning")
+                self.dropped["reasoning" if hidden else "signature", proof.owner] = None
 
     def _put_proof(self, proof: Proof) -> None:
         if proof.encrypted is not None and "hidden" in self._table.start:
