@@ -125,3 +125,11 @@ def test_every_command_reads_the_same_places(run: Run, command: str) -> None:
     ):
         code, out, err = run(command, *options, *choice, stdin=row)
         assert (code, "Yo" in out if command == "view" else "1 c" in err) == (0, True)
+
+
+def test_the_place_of_an_answer_is_all_that_a_log_s_row_needs(run: Run) -> None:
+    row = {"id": "1", "messages": ASKED["messages"], "response": COMPLETION}
+    code, _, err = run("convert", "--to", "anthropic", stdin=json.dumps(row))
+    assert (code, "give --answer /response" in err) == (2, True)
+    code, out, _ = run("convert", "--to", "anthropic", "--answer", "/response", stdin=json.dumps(row))
+    assert (code, [message["content"] for message in json.loads(out)["messages"]]) == (0, ["Hi", "Hello."])

@@ -78,7 +78,7 @@ def test_a_torn_last_line_costs_only_itself(run: Run, tmp_path: Path, name: str)
         assert f"{name}.lines" in details
         file.write_bytes(file.read_bytes() + b"\n")
         assert json.loads(run("convert", file, "--to", "openai-chat")[1]) == EXPECTED
-    file.write_bytes(torn[:10] + b"\n" + text(name).encode())
+    file.write_bytes(torn[:10] + b"\n")
     assert run("convert", file, "--from", name, "--to", "openai-chat")[0] == 2
 
 
@@ -88,17 +88,20 @@ def test_what_a_view_leaves_out_is_named(run: Run, tmp_path: Path) -> None:
     whole.write_text(text("claude-code") + json.dumps(aside) + '\n{"type": "us', "utf-8")
     code, _, err = run("view", str(whole))
     assert code == 0
-    assert "not shown: 1 line of side conversations, 1 line of other kinds (summary), the incomplete last line" in err
+    assert "not shown: 1 line of side conversations, 1 line of other kinds (summary), line 5, which is damaged" in err
 
 
-def test_a_view_shows_what_is_around_a_damaged_line(run: Run, tmp_path: Path) -> None:
+def test_a_damaged_line_costs_only_itself(run: Run, tmp_path: Path) -> None:
     first, *others = text("claude-code").splitlines()
     whole = tmp_path / "s.jsonl"
     whole.write_text("\n".join([first, '{"type": "us', *others]), "utf-8")
     code, out, err = run("view", str(whole))
-    assert (code, out) == (1, run("view", str(_written(tmp_path / "t.jsonl", text("claude-code"))))[1])
-    assert "not shown: line 2, which is damaged" in err
-    assert run("convert", str(whole), "--from", "claude-code", "--to", "openai-chat")[0] == 2
+    assert (code, out) == (0, run("view", str(_written(tmp_path / "t.jsonl", text("claude-code"))))[1])
+    assert "line 2, which is damaged" in err
+    code, _, err = run("convert", str(whole), "--from", "claude-code", "--to", "openai-chat")
+    assert (code, "beside" in err) == (0, True)
+    assert run("convert", str(whole), "--from", "claude-code", "--to", "openai-chat", "--strict")[0] == 2
+    assert run("stats", str(whole))[2] == "toolfmt: 1 conversations, 0 unreadable\n"
     said = [json.dumps(line(at, "user", f"Said {at}.", at - 1 if at > 1 else None)) for at in (1, 2, 3, 4)]
     said[2] = said[2][:40]
     whole.write_text("\n".join(said), "utf-8")

@@ -16,6 +16,8 @@ from toolfmt.transcripts.recognising import recognised
 USER = {"role": "user", "content": "Hi."}
 SAID = {"role": "assistant", "content": "Hello."}
 CHAT = [USER, SAID]
+TOOL = {"name": "f", "parameters": {"type": "object", "properties": {}}}
+CALLED = {"name": "f", "arguments": "{}"}
 COMPLETION = {
     "id": "chatcmpl-1",
     "object": "chat.completion",
@@ -126,8 +128,28 @@ ASKED: dict[str, tuple[Any, str]] = {
     ),
     "a state's snapshot": ({"values": {"messages": LANGCHAIN}, "next": [], "config": {}}, "--at /values"),
     "messages under another key": ({"conversation_id": "1", "turns": CHAT}, "--at /turns"),
+    "A2A in JSON-RPC": (
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "result": {"status": {}, "history": [{"role": "ROLE_USER", "parts": [{"text": "Hi."}]}]},
+        },
+        "an a2a conversation at /result: give --at /result",
+    ),
     "a conversation of another shape": ({"conversations": CHAT}, "--at /conversations"),
     "Alpaca": ({"instruction": "Say hi.", "output": "Hi."}, "(an object with the keys 'instruction', 'output'"),
+    "Alpaca with an input": (
+        {"instruction": "Say hi.", "input": "To me.", "output": "Hi."},
+        "(an object with the keys 'instruction', 'input', 'output'",
+    ),
+    "a speaker that nobody knows": (
+        {"messages": [USER, {"role": "tool_call", "content": "{}"}]},
+        "the most likely is openai-chat: /messages/1: the role is one of",
+    ),
+    "an item of OpenAI's": (
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]},
+        "nothing in the conversation identifies its format",
+    ),
 }
 
 
@@ -146,6 +168,30 @@ def test_one_question_is_asked(name: str) -> None:
         written = json.dumps(convert(found, target="bedrock").value)
         assert "Hello." in written or "Hi." in written
         assert "--answer" not in paths or ("Hello." in written and "Hi." in written)
+
+
+STEP = {"role": "assistant", "source": "generate", "content": "Hello."}
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ({"messages": [USER, STEP], "output": {"choices": [{"message": SAID, "stop_reason": "stop"}]}}, "inspect"),
+        ({"messages": CHAT, "tools": json.dumps([TOOL])}, "hf-chat"),
+        ({"messages": [USER, {**SAID, "thinking": "Hm."}]}, "openai-chat"),
+        ({"messages": [USER, {"role": "assistant", "function_call": CALLED}], "functions": [TOOL]}, "openai-chat"),
+        (
+            [
+                {"role": "user", "content": [{"type": "image", "image": "https://a.b/c"}]},
+                {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "1", "toolName": "f", "result": 1}]},
+            ],
+            "vercel-model",
+        ),
+    ],
+    ids=["an answer that is repeated", "tools as text", "thoughts", "functions", "an image beside results"],
+)
+def test_what_reads_the_most_is_taken(value: Any, name: str) -> None:
+    assert recognised(value).name == name
 
 
 def test_several_formats_are_possible() -> None:

@@ -161,10 +161,40 @@ def test_text_beside_calls_is_lost_in_sharegpt_and_reported() -> None:
         ('{"name": "f", "arguments": {"a": 1}}', CallPart("f", {"a": 1})),
         ('{"name": "f", "arguments": "{}"}', CallPart("f", text="{}")),
         ('{"name": "f"}', CallPart("f", {})),
+        ('{"name": "f", "id": "1"}', CallPart("f", {}, extra={"sharegpt.id": "1"})),
     ],
 )
 def test_a_call_is_read(text: str, expected: CallPart) -> None:
     assert parts(turns(("function_call", text)), "sharegpt") == [expected]
+
+
+@pytest.mark.parametrize("speaker", ["gpt", "function_call"])
+@pytest.mark.parametrize("thought", ["<think>Hm.</think>", "\n<think>\nHm.\n</think>\n\n"])
+def test_a_thought_before_an_answer_is_reasoning(speaker: str, thought: str) -> None:
+    words, meant = ("Hi.", TextPart("Hi.")) if speaker == "gpt" else ('{"name": "f"}', CallPart("f", {}))
+    assert parts(turns((speaker, thought + words)), "sharegpt") == [ReasoningPart("Hm."), meant]
+    there = convert(turns((speaker, thought + words)), source="sharegpt", target="hf-chat")
+    back = convert(there.value, source="hf-chat", target="sharegpt")
+    assert parts(back.value, "sharegpt") == [ReasoningPart("Hm."), meant]
+    assert [loss.code for loss in (*there.losses, *back.losses)] == []
+
+
+@pytest.mark.parametrize("text", ["<think>Hm.", "Hm.</think>Hi.", "So <think>Hm.</think>"])
+def test_what_is_no_thought_stays_text(text: str) -> None:
+    assert parts(turns(("gpt", text)), "sharegpt") == [TextPart(text)]
+    assert parts(turns(("gpt", "<think>\n\n</think>\n\nHi.")), "sharegpt") == [TextPart("Hi.")]
+
+
+@pytest.mark.parametrize("name", ["hf-chat", "trl"])
+def test_tools_may_be_text(name: str) -> None:
+    row = {
+        "messages": [{"role": "user", "content": "Hi."}],
+        "tools": json.dumps([{"type": "function", "function": TOOL}]),
+    }
+    made = find(name)
+    assert [tool.name for tool in made.read(row).tools or ()] == ["get_weather"]
+    there = convert(row, source=name, target="anthropic")
+    assert convert(there.value, source="anthropic", target=name, residue=there.residue).value == row
 
 
 @pytest.mark.parametrize("text", ["", "f()", "[1]", '{"a": 1}', '{"name": 1}'])

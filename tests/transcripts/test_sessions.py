@@ -10,6 +10,7 @@ import pytest
 from toolfmt import ParseError, check, convert
 from toolfmt.conversation import CallPart, ReasoningPart, ResultPart, TextPart
 from toolfmt.errors import UnrepresentableError
+from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.recognising import recognised
 
@@ -56,10 +57,8 @@ SESSIONS = {"claude-code": SESSION, "codex": ROLLOUT}
 every_session = pytest.mark.parametrize("name", SESSIONS)
 
 
-def said(lines: Any) -> list[str]:
-    return [
-        part.text for message in CLAUDE.read(lines).messages for part in message.parts if isinstance(part, TextPart)
-    ]
+def said(lines: Any, made: TranscriptFormat = CLAUDE) -> list[str]:
+    return [part.text for message in made.read(lines).messages for part in message.parts if isinstance(part, TextPart)]
 
 
 def test_the_lines_of_one_answer_are_one_message() -> None:
@@ -119,6 +118,29 @@ def test_a_rollouts_items_are_messages_and_other_lines_are_kept() -> None:
     ]
     assert [message.extra for message in found.messages] == [{"codex.timestamp": "t1"}, {"codex.timestamp": "t2"}]
     assert found.extra == {"codex.lines": [ROLLOUT[0], ROLLOUT[3]]}
+
+
+@pytest.mark.parametrize("place", [{"base_instructions": {"text": "Be brief."}}, {"instructions": "Be brief."}])
+def test_instructions_of_a_rollout_are_the_systems_unless_a_message_repeats_them(place: dict[str, Any]) -> None:
+    head = {"type": "session_meta", "payload": {"id": "1", **place}}
+    assert said([head, head, *ROLLOUT[1:]], CODEX)[0] == "Be brief."
+    told = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": "<i>Be brief.</i>"}}
+    assert said([head, told], CODEX)[0] == "<i>Be brief.</i>"
+
+
+def test_a_subagents_file_is_a_conversation() -> None:
+    lines = [line("a", None, "user", "1", isSidechain=True), line("b", "a", "user", "2", isSidechain=True)]
+    assert said(lines) == ["1", "2"]
+
+
+def test_a_log_of_json_rpc_is_one_conversation() -> None:
+    log = [
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "f", "arguments": {}}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "18C"}]}},
+    ]
+    text = "\n".join(map(json.dumps, log))
+    assert recognised(text).name == "mcp"
+    assert find("mcp").read(text) == find("mcp").read(log)
 
 
 @every_session
@@ -197,10 +219,10 @@ def test_it_cannot_be_written(name: str) -> None:
 
 
 @every_session
-@pytest.mark.parametrize("value", [1, None, {}, [1], "a", '{"a": 1}\n{"b": \n{}', '{"b": ', "[]"])
+@pytest.mark.parametrize("value", [1, None, {}, [1], "a", "a\nb", '{"a": 1}\n{"b": \n{}', '{"b": ', "[]"])
 def test_what_is_no_session_is_refused(name: str, value: Any) -> None:
     with pytest.raises(ParseError):
-        find(name).read(value)
+        convert(value, source=name, target="openai-chat")
 
 
 @pytest.mark.parametrize("odd", [{}, {"message": 1}, {"message": {"role": []}}, {"payload": 1, "type": []}])

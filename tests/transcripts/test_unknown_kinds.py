@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from toolfmt import convert
+from toolfmt.conversation import CallPart
 from toolfmt.errors import ConversionError, ParseError, UnrepresentableError
 from toolfmt.transcripts.convert import convert_row
+from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find, formats
 
 SAID = ("hello", "needle", "more")
@@ -67,3 +69,39 @@ def test_a_result_of_no_call_is_not_trained_on(target: str) -> None:
         convert_row({"messages": ORPHAN}, source="openai-chat", target=target)
     made = convert_row({"messages": ORPHAN}, source="openai-chat", target=target, repair="drop")
     assert "18C" not in json.dumps(made.value)
+
+
+CALLED = {
+    "messages": [
+        {"role": "user", "content": "Hi."},
+        {
+            "role": "assistant",
+            "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"city": "Paris"}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "18C"},
+    ]
+}
+
+
+def respelled(value: Any, name: str) -> Any:
+    """Give the arguments of a call the key of another format."""
+    if isinstance(value, list):
+        return [respelled(item, name) for item in value]
+    if not isinstance(value, dict):
+        return value
+    given = [key for key, item in value.items() if item in ({"city": "Paris"}, '{"city":"Paris"}', '{"city": "Paris"}')]
+    return {name if key in given else key: respelled(item, name) for key, item in value.items()}
+
+
+@pytest.mark.parametrize("made", [one for one in formats() if one.writable], ids=lambda one: one.name)
+def test_arguments_under_the_key_of_another_format_are_never_left_out(made: TranscriptFormat) -> None:
+    written = convert(CALLED, source="openai-chat", target=made.name).value
+    for name in ("arguments", "args", "input", "parameters", "kwargs"):
+        try:
+            found = made.read(respelled(written, name))
+        except ParseError:
+            continue
+        calls = [part for message in found.messages for part in message.parts if isinstance(part, CallPart)]
+        assert not any(call.value == {} for call in calls), name

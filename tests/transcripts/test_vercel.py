@@ -261,3 +261,24 @@ def test_what_is_no_conversation_is_refused(made: Any, value: Any) -> None:
 def test_odd_parts_are_kept(odd: Any) -> None:
     assert MODEL.read([{"role": "user", "content": [odd]}]).messages[0].parts == (OpaquePart("vercel-model", odd),)
     assert UI.read([{"role": "assistant", "parts": [odd]}]).messages[0].parts == (OpaquePart("vercel-ui", odd),)
+
+
+def test_parts_of_version_4_are_read() -> None:
+    call = {"type": "tool-call", "toolCallId": "1", "toolName": "f", "args": {"a": 1.0}}
+    done = {"type": "tool-result", "toolCallId": "1", "toolName": "f", "result": {"b": 2}, "isError": True}
+    file = {"type": "file", "data": "JVBE", "mimeType": "application/pdf"}
+    said = (("assistant", call), ("tool", done), ("user", file))
+    value = [{"role": role, "content": [part]} for role, part in said]
+    assert [message.parts for message in MODEL.read(value).messages] == [
+        (CallPart("f", {"a": 1.0}, id="1"),),
+        (ResultPart((JsonPart({"b": 2}),), "1", "f", is_error=True),),
+        (MediaPart("document", "application/pdf", "JVBE"),),
+    ]
+    there = convert(value, source="vercel-model", target="anthropic")
+    assert convert(there.value, source="anthropic", target="vercel-model", residue=there.residue).value == value
+
+
+def test_a_misplaced_argument_is_refused_where_it_is() -> None:
+    call = {"type": "tool-call", "toolCallId": "1", "toolName": "f", "arguments": {"a": 1}}
+    with pytest.raises(ParseError, match=r"^/messages/0/content/0: the arguments of a call are under `input`"):
+        MODEL.read([{"role": "assistant", "content": [call]}])

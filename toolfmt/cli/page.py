@@ -184,8 +184,6 @@ class Shown:
     reason: str = ""
     beside: Sequence[str] = ()
     """What else its file contains that is not shown."""
-    damaged: bool = False
-    """Whether a line of its file could not be read."""
 
     @property
     def about(self) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from toolfmt import jsontext
 from toolfmt.cli.files import Files
 from toolfmt.cli.output import UsageError, note, visible
 from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
@@ -16,13 +15,12 @@ from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.logs.session_lines import TORN, line_type
+from toolfmt.transcripts.parts.session_lines import TORN, line_type
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from toolfmt.conversation import Transcript
-    from toolfmt.model import JsonObject, JsonValue
 
 _LINES: Final = 12
 _PAGE: Final = 200
@@ -49,7 +47,7 @@ def view(
 ) -> int:
     """Show conversations of any format, with their calls, results and reasoning.
 
-    The exit code is 1 if one of several, or a line of a session, could not be read.
+    The exit code is 1 if one of several could not be read.
     """
     if limit is not None and limit < 1:
         raise UsageError("--limit is 1 or more")
@@ -77,7 +75,7 @@ def view(
     for one in shown:
         if one.beside:
             note(f"{one.title}: not shown: {', '.join(one.beside)}")
-    return 1 if unread or any(one.damaged for one in shown) else 0
+    return 1 if unread else 0
 
 
 def _rows(paths: Iterable[str], row: int | None, files: Files) -> Iterator[Row]:
@@ -87,72 +85,33 @@ def _rows(paths: Iterable[str], row: int | None, files: Files) -> Iterator[Row]:
 
 def _shown(row: Row, files: Files) -> Shown:
     title = visible(place(row))
-    damaged: list[str] = []
-    value: object = None
     try:
-        value = row.value
-        made, transcript = files.picked().read(value)
+        made, transcript = files.picked().read(row.value)
     except ParseError as error:
-        sound, damaged = _sound(value)
-        try:
-            if not damaged:
-                raise
-            made, transcript = files.picked().read(sound)
-        except ParseError:
-            return Shown(title=title, reason=visible(str(error)))
-    beside = (*damaged, *(_beside(transcript) if made.session else ()))
+        return Shown(title=title, reason=visible(str(error)))
     return Shown(
         title=title,
         format=made.name,
         turns=tuple(turns(transcript)),
         tools=tools(transcript),
-        beside=beside,
-        damaged=bool(damaged),
+        beside=tuple(_beside(transcript)) if made.session else (),
     )
-
-
-def _sound(value: object) -> "tuple[list[JsonObject], list[str]]":
-    """Read the lines of a session's text that are not damaged, and name the others."""
-    texts = value.split("\n") if isinstance(value, str) else []
-    lines: list[JsonObject] = []
-    damaged: list[str] = []
-    for at, text in enumerate(texts):
-        try:
-            line = jsontext.loads(text.strip() or "{}")
-        except ParseError:
-            damaged.append(f"line {at + 1}, which is damaged")
-            continue
-        if is_object(line) and line:
-            lines.append(line)
-    return _linked(lines), damaged if lines else []
-
-
-def _linked(lines: "list[JsonObject]") -> "list[JsonObject]":
-    """Let a line of Claude Code that followed a damaged one follow the line before that."""
-    known = {line.get("uuid") for line in lines} | {None}
-    linked: list[JsonObject] = []
-    last: JsonValue = None
-    for line in lines:
-        linked.append(line if line.get("parentUuid") in known else {**line, "parentUuid": last})
-        last = line.get("uuid", last)
-    return linked
 
 
 def _beside(transcript: "Transcript") -> Iterator[str]:
     """Count what a session's file contains beside its conversation."""
     for key, lines in transcript.extra.items():
-        if not is_array(lines):
+        if not is_array(lines) or not all(map(is_object, lines)):
             continue
         name = key.rpartition(".")[2]
-        kinds = [line_type(line) for line in lines if is_object(line)]
+        kinds = [line_type(line) for line in lines]
         count = len(kinds) - kinds.count(TORN)
         if count:
             named = list(dict.fromkeys(kind for kind in kinds if kind not in {"", TORN}))
             listed = ", ".join([*named[:_KINDS], *(["..."] if len(named) > _KINDS else ())])
             what = _SIDE.get(name) or f"other kinds{f' ({listed})' if listed else ''}"
             yield f"{count} {'line' if count == 1 else 'lines'} of {what}"
-        if TORN in kinds:
-            yield "the incomplete last line"
+        yield from (f"line {line['line']}, which is damaged" for line in lines if line.get("type") == TORN)
 
 
 def _print(shown: Sequence[Shown], *, shorten: bool) -> None:

@@ -16,7 +16,7 @@ from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answering.failures import read_error
-from toolfmt.transcripts.exchanges import exchange, inside
+from toolfmt.transcripts.exchanges import exchange, inside, without
 from toolfmt.transcripts.formats import formats
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import FormatQuestionError, origin
@@ -134,13 +134,13 @@ class Picked:
 
     def conversation(self, row: JsonValue) -> JsonValue:
         """Get a row's conversation, its answer included; raises ParseError where there is none."""
+        answer = inside(row, self.answer) if self.answer else None
         try:
-            value = inside(row, self.place(row))
+            value = inside(without(row, self.answer) if self.answer else row, self.place(row))
         except ParseError as error:
             raise ParseError(f"{error}{self._instead(row)}") from None
-        if self.answer is None:
+        if not self.answer:
             return value
-        answer = inside(row, self.answer)
         if is_object(answer) and answer.get("error"):
             raise ParseError(f"{self.answer}: an API's error: {read_error(answer).message}")
         return exchange(value, answer, self.source)

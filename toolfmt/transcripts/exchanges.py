@@ -50,6 +50,16 @@ def put_inside(row: JsonValue, pointer: str, value: JsonValue) -> JsonValue:
     return copy
 
 
+def without(row: JsonValue, pointer: str) -> JsonValue:
+    """Copy a row without the field at a JSON pointer; an item of a list stays."""
+    outer, _, _ = pointer.rpartition("/")
+    holder = inside(row, outer)
+    if not is_object(holder):
+        return row
+    gone = _keys(pointer)[-1]
+    return put_inside(row, outer, {key: value for key, value in holder.items() if key != gone})
+
+
 def _keys(pointer: str) -> list[str]:
     if pointer and not pointer.startswith("/"):
         raise ParseError(f"{pointer}: a JSON pointer begins with /")

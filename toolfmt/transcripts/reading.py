@@ -16,7 +16,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.conversation import OpaquePart, TextPart, Transcript
+from toolfmt.conversation import OpaquePart, ResultPart, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_apis import ANSWERS
@@ -110,6 +110,14 @@ def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
     )
 
 
+def is_column(value: JsonValue, made: TranscriptFormat) -> bool:
+    """Whether what a format reads of a row is one text among others, which no request of its API has."""
+    settings = _settings(made.name)
+    if not settings or not is_object(value) or not isinstance(value.get(made.messages), str):
+        return False
+    return any(isinstance(item, str) and key not in (*_SPOKEN, *settings) for key, item in value.items())
+
+
 def opened(value: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
     """Give the conversation that each choice of an answer is, in its API's format; none for what is no answer."""
     api = _answering(value, made)
@@ -132,11 +140,11 @@ def lacks(one: Transcript, other: Transcript) -> bool:
     Raises `ParseError` for a field of another type than it has in the model of conversations.
     """
     with reraise_as_parse_error("the conversation"):
-        found = losses(Transcript(_plain(other.messages), other.tools), Transcript(_plain(one.messages), one.tools))
-    return any(loss.severity in _GRAVE and loss.code not in _NOTHING for loss in found)
+        found = losses(_plain(other), _plain(one))
+    return any(loss.severity in _GRAVE and loss.code not in _NOTHING and loss.action != "added" for loss in found)
 
 
-_NOTHING: Final = frozenset({"provider_part", "unread"})
+_NOTHING: Final = frozenset({"beside", "provider_part", "unread"})
 """Losses of what was not understood in the first place."""
 
 
@@ -201,17 +209,24 @@ def _leaves(part: Part) -> bool:
     return not part.says if isinstance(part, OpaquePart) else bool(part.extra)
 
 
-def _plain(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Put what opaque parts say in their place."""
-    return tuple(
+def _plain(transcript: Transcript) -> Transcript:
+    """Give what all formats can compare: what opaque parts say in their place, and tools without further fields."""
+    messages = tuple(
         replace(message, parts=tuple(chain.from_iterable(map(_said, message.parts))))
-        if any(isinstance(part, OpaquePart) for part in message.parts)
+        if any(isinstance(part, (OpaquePart, ResultPart)) for part in message.parts)
         else message
-        for message in messages
+        for message in transcript.messages
     )
+    tools = transcript.tools and tuple(
+        replace(tool, extra={key: value for key, value in tool.extra.items() if "." not in key})
+        for tool in transcript.tools
+    )
+    return Transcript(messages, tools)
 
 
 def _said(part: Part) -> tuple[Part, ...]:
+    if isinstance(part, ResultPart) and part.content:
+        return () if all(isinstance(found, OpaquePart) and not found.says for found in part.content) else (part,)
     return part.says if isinstance(part, OpaquePart) and part.says else (part,)
 
 

@@ -19,8 +19,8 @@ from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
-from toolfmt.transcripts.parts.values import json_at
-from toolfmt.transcripts.reading import described, lacks, leaves, opened, says_anything, sound, understood
+from toolfmt.transcripts.parts.values import at, json_at
+from toolfmt.transcripts.reading import described, is_column, lacks, leaves, opened, says_anything, sound, understood
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript
@@ -57,6 +57,7 @@ def recognised(value: JsonValue, among: Collection[str] = ()) -> TranscriptForma
         raise LimitExceededError(f"a value is nested more than {jsontext.MAX_NESTING} levels deep")
     known = sorted(map(find, among) if among else formats(), key=lambda made: -made.common)
     fits = _first_reader(known, value) if _is_plain(value) else evident(value, known)
+    fits = [made for made in fits if not is_column(value, made)]
     if len(fits) != 1:
         fits = _telling(fits or known if _holds_objects(value) else [], value, evidence=bool(fits))
         fits = fits or _of_answer(value, known)
@@ -65,7 +66,7 @@ def recognised(value: JsonValue, among: Collection[str] = ()) -> TranscriptForma
         raise FormatQuestionError(f"the conversation may be {names}, which read it differently: {_NAME_IT}")
     if not fits:
         raise _unknown(value)
-    further = [place for place in _places(_beside(value, fits[0])) if place.path] if not among else []
+    further = [] if among else [place for place in _places(_beside(value, fits[0])) if _adds(value, place, fits[0])]
     if further:
         named = _named(further, beside=True)
         raise ParseError(f"the row is {_an(fits[0].name)} conversation with more beside it: {named}")
@@ -117,7 +118,7 @@ def _telling(known: Sequence[TranscriptFormat], value: JsonValue, *, evidence: b
             found = sound(value, made)
         except ParseError:
             continue
-        if understood(found) and (evidence or says_anything(found)):
+        if understood(found) and (evidence or says_anything(found)) and not is_column(value, made):
             read.append((made, found))
     best = next((made for made, mine in read if not any(lacks(mine, theirs) for _, theirs in read)), None)
     return [made for made, _ in read] if best is None else [best]
@@ -128,24 +129,31 @@ def _of_answer(value: JsonValue, known: Sequence[TranscriptFormat]) -> list[Tran
 
 
 def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
-    """Give what a format does not read of an object."""
+    """Give the lists and objects of a row that its format does not read."""
     if not is_object(value) or value.keys() <= {made.messages, "tools"} or opened(value, made):
         return None
-    if not any(is_array(item) or is_object(item) for key, item in value.items() if key != made.messages):
+    beside = {key: item for key, item in value.items() if key != made.messages and (is_array(item) or is_object(item))}
+    if not beside:
         return None
     with reraise_as_parse_error(made.name):
         extra = made.read(value).extra
-    start = len(made.name) + 1
-    return {key[start:]: item for key, item in extra.items() if is_array(item) or is_object(item)}
+    return {key: item for key, item in beside.items() if f"{made.name}.{key}" in extra}
+
+
+def _adds(value: JsonValue, place: RowPart, made: TranscriptFormat) -> bool:
+    """Whether what is at a place says more than the conversation around it, which may end with the same answer."""
+    part, other = at(value, place.path[1:].replace("/", ".")), find(place.format)
+    said = other.read(part if place.kind == "conversation" else next(iter(opened(part, other)), [part]))
+    return lacks(made.read(value), said)
 
 
 def _unknown(value: JsonValue) -> ParseError:
     found = _places(value)
     unknown = f"nothing in the conversation identifies its format ({described(value)})"
-    if found:
-        return ParseError(f"{unknown}, but it holds {_named(found)}")
     if complaint := _complaint(value):
         return ParseError(f"no format reads the conversation; the most likely is {complaint}")
+    if found:
+        return ParseError(f"{unknown}, but it holds {_named(found)}")
     return FormatQuestionError(f"{unknown}: {_NAME_IT}")
 
 
@@ -153,13 +161,14 @@ def _complaint(value: JsonValue) -> str:
     """Name the most likely format of what none reads, and its complaint: about a value, or that nothing is said."""
     for made in sorted(formats(), key=lambda made: -made.common):
         messages = value.get(made.messages) if is_object(value) else value
-        first = next(iter(messages), None) if is_array(messages) else None
-        if not is_object(first):
+        items = list(filter(is_object, messages[:_WIDE])) if is_array(messages) else []
+        if not items:
             continue
         try:
             found = sound(value, made)
         except ParseError as error:
-            if any(f"not {item!r}" in str(error) for item in first.values() if item and isinstance(item, str)):
+            texts = (text for item in items for text in item.values() if text and isinstance(text, str))
+            if any(f"not {text!r}" in str(error) for text in texts):
                 return f"{made.name}: {error}"
         else:
             if understood(found) and not (says_anything(found) or leaves(found, made)):
@@ -217,8 +226,8 @@ def _place(path: str, value: JsonValue) -> RowPart | None:
     best = _telling(fits or known, value, evidence=bool(fits))
     if best:
         return RowPart(path, best[0].name, "conversation")
-    message = _telling([made for made in known if made.name in ANSWERS], [value], evidence=False)
-    return RowPart(path, message[0].name, "answer") if message else None
+    message = _telling(evident([value], known) or known, [value], evidence=False) if is_object(value) else []
+    return RowPart(path, message[0].name, "answer") if message and message[0].name in ANSWERS else None
 
 
 def _holds_objects(value: JsonValue) -> bool:

@@ -175,12 +175,17 @@ def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
     return [{"type": "message_delta", "delta": delta, "usage": counted}, {"type": "message_stop"}]
 
 
+def _is_content(content: JsonValue) -> bool:
+    """Whether a message's content may be Anthropic's: a message of OpenAI's has the same type, and other blocks."""
+    return is_array(content) and not any(word(block, "type").startswith(("input_", "output_")) for block in content)
+
+
 API: Final = AnswerApi(
     name=OWNER,
     event_name="type",
     shapes=(
         StepShape(lambda value: word(value, "type") in _EVENTS, _event),
-        StepShape(lambda value: value.get("type") == "message" and is_array(value.get("content")), _read),
+        StepShape(lambda value: value.get("type") == "message" and _is_content(value.get("content")), _read),
     ),
     open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
     close=_close,

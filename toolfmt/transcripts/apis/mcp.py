@@ -23,6 +23,7 @@ from toolfmt.schema.rules import MCP
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
 from toolfmt.transcripts.parts.mcp_content import CALL, NAME, read_call, read_result, write_call, write_result
 from toolfmt.transcripts.parts.pieces import SharedSource, kept_or_new
+from toolfmt.transcripts.parts.session_lines import first_lines, read_lines
 from toolfmt.transcripts.parts.values import own, rest, word
 from toolfmt.transcripts.tables.declaring import Declaring
 
@@ -93,7 +94,7 @@ def _is_result(value: JsonValue) -> bool:
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read a log of messages, or one of them."""
+    """Read a log of messages, as a list or as text with one on each line, or one of them."""
     reader = _Reader()
     for at, item in enumerate(_items(value)):
         if not is_object(item):
@@ -106,10 +107,12 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _items(value: JsonValue) -> list[JsonValue]:
-    if not is_object(value):
-        if not is_array(value):
-            raise ParseError(f"{NAME}: expected a list of messages, or one message")
+    if isinstance(value, str):
+        return list(read_lines(value, NAME))
+    if is_array(value):
         return value
+    if not is_object(value):
+        raise ParseError(f"{NAME}: expected a list of messages, their lines, or one message")
     listed = value.get("messages")
     return listed if is_array(listed) else [value]
 
@@ -166,18 +169,21 @@ def _write_tools(tools: Sequence[ToolDeclaration], transcript: Transcript) -> li
 
 def recognise(value: JsonValue) -> bool:
     """Recognise a log by its messages, a call by its arguments, a result by its content, a list by tools' schemas."""
+    if isinstance(value, str):
+        lines = first_lines(value)
+        return all("jsonrpc" in line for line in lines) and any(map(_telling, lines))
     if not (is_object(value) or is_array(value)):
         return False
     return any(is_object(item) and _telling(item) for item in _items(value))
 
 
 def _telling(item: JsonObject) -> bool:
-    tools = item.get("tools")
+    result = item.get("result", item)
+    tools = result.get("tools") if is_object(result) else None
     return (
-        item.get("jsonrpc") == "2.0"
-        or item.get("method") in (CALL, _LIST)
+        item.get("method") in (CALL, _LIST)
         or (_is_call(item) and is_object(item.get("arguments")))
-        or (_is_result(item) and item.keys() <= _RESULT)
+        or (_is_result(result) and result.keys() <= _RESULT)
         or (is_array(tools) and any("inputSchema" in tool for tool in tools if is_object(tool)))
     )
 
@@ -187,6 +193,7 @@ FORMAT: Final = TranscriptFormat(
     summary="MCP: the messages of JSON-RPC that list tools, call them, and give back results.",
     read=read,
     write=write,
+    session=True,
     recognise=recognise,
     rules=Rules(
         roles=frozenset({"assistant", "tool"}),

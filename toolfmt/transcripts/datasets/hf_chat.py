@@ -21,7 +21,7 @@ from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.media import from_url
-from toolfmt.transcripts.parts.values import texts_at
+from toolfmt.transcripts.parts.values import json_at, texts_at
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _typed(call: JsonObject) -> bool:
 
 def read(value: JsonValue) -> Transcript:
     """Read messages, or a request's object; a row's column `images` has what parts `image` without an address show."""
-    found = read_request(value, SHAPE)
+    found = read_request(with_tools(value), SHAPE)
     places = [
         (message, at)
         for message in found.messages
@@ -75,6 +75,12 @@ def read(value: JsonValue) -> Transcript:
         message.origin = ""  # it is not all of what it was read from
     del found.extra[f"{NAME}.images"]
     return found
+
+
+def with_tools(value: JsonValue) -> JsonValue:
+    """Give a row its tools as a list, where its column `tools` is JSON text."""
+    tools = json_at(value.get("tools")) if is_object(value) else None
+    return {**value, "tools": tools} if is_object(value) and is_array(tools) else value
 
 
 FORMAT: Final = TranscriptFormat(

@@ -13,7 +13,7 @@ from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.parts.hosted import read_hosted
-from toolfmt.transcripts.parts.values import argument_object, give, json_at, pointer, rest
+from toolfmt.transcripts.parts.values import argument_object, arguments_at, give, json_at, pointer, rest
 from toolfmt.transcripts.tables.declaring import Declaring
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _ROLES: Final[dict[str, Role]] = {
     "tool": "tool",
 }
 _TURN: Final = frozenset({"from", "value"})
+_CALL: Final = frozenset({"name", "arguments"})
 
 
 def row(value: JsonValue, owner: str) -> JsonObject:
@@ -77,13 +78,15 @@ def texts(parts: Iterable[object]) -> str:
     return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
-def read_calls(text: str) -> tuple[CallPart, ...] | None:
-    """Read calls from JSON: one object, or a list of them; None if it is anything else."""
-    value = json_at(text)
+def read_calls(given: JsonValue, owner: str) -> tuple[CallPart, ...] | None:
+    """Read calls from JSON or its text: one object, or a list of them; None if it is anything else."""
+    value = json_at(given)
     items = value if is_array(value) else [value]
     if not all(is_object(item) and isinstance(item.get("name"), str) for item in items):
         return None
-    return tuple(give(CallPart(item["name"]), item.get("arguments")) for item in items)
+    return tuple(
+        give(CallPart(item["name"], extra=rest(item, _CALL, owner)), arguments_at(item, "arguments")) for item in items
+    )
 
 
 def call_objects(parts: Iterable[object]) -> list[JsonValue]:

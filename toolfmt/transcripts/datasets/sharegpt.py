@@ -11,7 +11,8 @@ r"""ShareGPT rows as LLaMA-Factory trains on them: a turn of calls, a turn of wh
 {"conversations": [{"from": "human", "value": "<image>What is it?"}], "images": ["a.png"],
  "chosen": {"from": "gpt", "value": "A cat."}, "rejected": {"from": "gpt", "value": "A dog."}}
 
-Several calls are a JSON list, and so are their results. Text beside calls has no place. `videos` and `audios` are like
+Several calls are a JSON list, and so are their results. An answer may begin with a thought, `<think>...</think>`. Text
+beside calls has no place. `videos` and `audios` are like
 `images`, and `kto_tag` rates the last answer.
 """
 
@@ -31,6 +32,7 @@ from toolfmt.conversation import (
     Message,
     OpaquePart,
     Part,
+    ReasoningPart,
     ResultPart,
     TextPart,
     Transcript,
@@ -51,7 +53,7 @@ from toolfmt.transcripts.datasets.rows import (
 )
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.media import MediaKind, from_url, to_url
-from toolfmt.transcripts.parts.values import content_text, expected, json_text, own, rest, texts_at
+from toolfmt.transcripts.parts.values import content_text, expected, json_text, located, own, pointer, rest, texts_at
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -104,11 +106,32 @@ def read(value: JsonValue) -> Transcript:
 def _turn(item: JsonValue, where: tuple[str, int] | tuple[str], called: int = 0) -> Message:
     """Read a turn; `called` calls were made in the one before."""
     message = read_turn(item, where, NAME)
-    if is_object(item) and item.get("from") == _CALLS:
-        message.parts = read_calls(item.get("value", "")) or (OpaquePart(NAME, item),)
+    if message.role == "assistant" and is_object(item):
+        message.parts = _answered(item, where)
     elif message.role == "tool" and called > 1:
         message.parts = _several(message.parts, called)
     return message
+
+
+def _answered(item: JsonObject, where: tuple[str, int] | tuple[str]) -> tuple[Part, ...]:
+    """Read what the model says: a thought, then calls or text."""
+    thought, words = _thought(item.get("value", ""))
+    if item["from"] != _CALLS:
+        return (*thought, TextPart(words)) if words else thought
+    try:
+        calls = read_calls(words, NAME)
+    except ParseError as error:
+        raise located(pointer(where), error) from None
+    return (*thought, *calls) if calls else (OpaquePart(NAME, item),)
+
+
+def _thought(text: str) -> tuple[tuple[Part, ...], str]:
+    """Separate the thought that a text begins with; nobody has thought what is blank."""
+    begun, _, words = text.partition("</think>")
+    before, begins, thought = begun.partition("<think>")
+    if begun == text or not begins or before.strip():
+        return (), text
+    return (ReasoningPart(thought.strip("\n")),) if thought.strip() else (), words.lstrip("\n")
 
 
 def _show(messages: Sequence[Message], whole: JsonObject) -> frozenset[str]:
@@ -217,6 +240,9 @@ def _write(message: Message) -> list[JsonValue]:
         text = json_text(results) if len(results) > 1 else first if isinstance(first, str) else json_text(first)
     else:
         text = _said(part for part in message.parts if isinstance(part, (TextPart, MediaPart)))
+    thoughts = "\n\n".join(part.text for part in message.parts if isinstance(part, ReasoningPart) and part.text)
+    if thoughts and message.role == "assistant":
+        text = f"<think>\n{thoughts}\n</think>\n\n{text}"
     return [{"from": name, "value": text, **own(message.extra, NAME)}] if text or results or not message.parts else []
 
 
@@ -272,5 +298,10 @@ FORMAT: Final = TranscriptFormat(
         arguments="object",
     ),
     aliases=("llamafactory", "llama-factory"),
-    sources=(Provenance(reference="hiyouga/LLaMA-Factory, data/README.md", kind="documentation"),),
+    sources=(
+        Provenance(reference="hiyouga/LLaMA-Factory, data/README.md", kind="documentation"),
+        Provenance(
+            reference="hiyouga/LLaMA-Factory, src/llamafactory/data/formatter.py", kind="source", license="Apache-2.0"
+        ),
+    ),
 )

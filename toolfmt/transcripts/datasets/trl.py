@@ -36,7 +36,8 @@ _ROW: Final = frozenset({"messages", "prompt", "completion", "chosen", "rejected
 
 def read(value: JsonValue) -> Transcript:
     """Read a row; a list is its messages alone."""
-    row: JsonObject = {"messages": value} if is_array(value) else value if is_object(value) else {}
+    whole = hf_chat.with_tools(value)
+    row: JsonObject = {"messages": value} if is_array(value) else whole if is_object(whole) else {}
     answer = next((key for key in ("completion", "chosen", "messages") if key in row), "")
     if not answer and "prompt" not in row:
         raise ParseError(f"{NAME}: expected `prompt` with `completion`, or `chosen` and `rejected`")

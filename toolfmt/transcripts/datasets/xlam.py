@@ -49,7 +49,7 @@ def read(value: JsonValue) -> Transcript:
     messages = [query]
     if "answers" in value:
         found = value["answers"]
-        calls = read_calls(found if isinstance(found, str) else json_text(found))
+        calls = read_calls(found, NAME)
         answer = Message("assistant", (OpaquePart(NAME, found),) if calls is None else calls)
         answer.origin, answer.source, answer.where = NAME, found, ("/answers",)
         messages.append(answer)

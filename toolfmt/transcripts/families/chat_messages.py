@@ -35,7 +35,17 @@ from toolfmt.transcripts.families.chat_parts import content_of, image_of
 from toolfmt.transcripts.families.chat_thoughts import PLAIN, SIGNED, read_thoughts, write_proofs
 from toolfmt.transcripts.parts.citations import cited, grounds, moved, source
 from toolfmt.transcripts.parts.media import media_type_in
-from toolfmt.transcripts.parts.values import argument_object, give, located, own, rest, text_at, texts_at, word
+from toolfmt.transcripts.parts.values import (
+    argument_object,
+    arguments_at,
+    give,
+    located,
+    own,
+    rest,
+    text_at,
+    texts_at,
+    word,
+)
 from toolfmt.transcripts.tables.blocks import MARK, PartTable
 from toolfmt.transcripts.tables.message_fields import NOTHING, MessageField
 from toolfmt.transcripts.tables.request import RequestTable
@@ -267,7 +277,7 @@ def _id(item: JsonObject, key: str, shape: ChatShape) -> str | None:
 def _called(body: JsonObject, call: CallPart, shape: ChatShape) -> CallPart:
     """Read the name and the arguments of a call."""
     call.name = text_at(body, "name") or ""
-    give(call, body.get("input" if call.custom else "arguments"))
+    give(call, arguments_at(body, "input" if call.custom else "arguments"))
     if not body.keys() <= _BODY:
         call.extra |= rest(body, _BODY, f"{shape.owner}.function")
     return call

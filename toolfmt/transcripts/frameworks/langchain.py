@@ -32,7 +32,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.families.chat_messages import messages_of
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.langchain_blocks import BLOCKS, OWNER, SHAPE, SIGNER, SIGNERS, read_blocks
-from toolfmt.transcripts.parts.values import argument_object, give, located, own, pointer, rest, text_at
+from toolfmt.transcripts.parts.values import argument_object, arguments_at, give, located, own, pointer, rest, text_at
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -156,9 +156,9 @@ def _calls(data: JsonObject, key: str, extra: JsonObject) -> list[CallPart]:
     for at, item in enumerate(items):
         try:
             call = CallPart(text_at(item, "name") or "", id=text_at(item, "id"), extra=extra | _further(item, _CALL))
+            calls.append(give(call, arguments_at(item, "args")))
         except ParseError as error:
             raise located(f"{key}/{at}", error) from None
-        calls.append(give(call, item.get("args")))
     return calls
 
 

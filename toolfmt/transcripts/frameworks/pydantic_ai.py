@@ -44,6 +44,7 @@ from toolfmt.transcripts.parts.citations import anchored
 from toolfmt.transcripts.parts.media import kind_of, known_type
 from toolfmt.transcripts.parts.values import (
     argument_value,
+    arguments_at,
     content_text,
     give,
     misread,
@@ -171,7 +172,7 @@ def _write_proof(part: ReasoningPart, item: JsonObject) -> None:
 
 
 def _read_arguments(item: JsonObject, part: CallPart) -> bool:
-    return bool(give(part, item.get("args")))
+    return bool(give(part, arguments_at(item, "args")))
 
 
 def _write_arguments(part: CallPart, item: JsonObject) -> None:

@@ -72,7 +72,7 @@ def _schema(parameters: JsonValue) -> JsonValue:
 def _read_message(called: set[str], item: JsonObject, role: Role) -> Message:
     """Read a message; a result's id that no call has had says nothing: `1` is written where there is none."""
     known = {"role", "content"}
-    parts: list[Part] = list(BLOCKS.read_all(item.get("content")))
+    parts: list[Part] = list(BLOCKS.read_key(item, "content"))
     extra = item.get("extra")
     ident = word(extra, _ID) or None
     call = item.get("function_call")

@@ -162,6 +162,21 @@ def _said(part: ResultPart) -> JsonObject:
             return {"type": "content", "value": _CONTENTS.write_list(content)}
 
 
+_RENAMED: Final = {"args": "input", "mimeType": "mediaType"}
+
+
+def _spelled(item: JsonObject) -> JsonObject:
+    """Give a part of AI SDK 4 the spelling of 5."""
+    if item.keys().isdisjoint({"result", *_RENAMED}):
+        return item
+    part = {_RENAMED.get(key, key): value for key, value in item.items()}
+    if "result" in part and "output" not in part:
+        failed, result = part.pop("isError", None), part.pop("result")
+        kind = ("error-" if failed is True else "") + ("text" if isinstance(result, str) else "json")
+        part["output"] = {"type": kind, "value": result}
+    return part
+
+
 _ID: Final = text("toolCallId", "id")
 _NAMED: Final = text("toolName", "name")
 _TEXT: Final = PartRow("text", TextPart, text("text"))
@@ -184,6 +199,7 @@ BLOCKS: Final = PartTable(
         PartRow("tool-result", ResultPart, _ID, _NAMED, PartField(("output",), _read_output, _write_output)),
     ),
     further=_FURTHER,
+    spelled=_spelled,
 )
 _PROMPT: Final = PartTable(NAME, (_TEXT, PartRow("", MediaPart, write=_write_said)), further=_FURTHER)
 """What a user says, as it is written."""
@@ -193,7 +209,7 @@ def _read_message(item: JsonObject, role: Role) -> Message:
     content, extra = item.get("content"), further(item, {"role", "content"}, NAME)
     if isinstance(content, str):
         return Message(role, (TextPart(content, extra=extra),) if content or extra else ())
-    parts = BLOCKS.read_all(content)
+    parts = BLOCKS.read_key(item, "content")
     if is_array(content):
         parts = tuple(_run(part, block, role) for part, block in zip(parts, content, strict=True))
     return Message(role, parts, extra=extra)

@@ -40,7 +40,7 @@ from toolfmt.transcripts.frameworks.vercel_parts import taken
 from toolfmt.transcripts.parts.citations import cited, sourced
 from toolfmt.transcripts.parts.media import from_url, kind_of, known_type
 from toolfmt.transcripts.parts.pieces import runs
-from toolfmt.transcripts.parts.values import argument_value, content_text, own, rest, word
+from toolfmt.transcripts.parts.values import argument_value, arguments_at, content_text, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, option, text
 from toolfmt.transcripts.tables.request import RequestTable, objects_in
@@ -73,7 +73,7 @@ def _read_tool(item: JsonObject) -> tuple[CallPart, ResultPart | None]:
     dynamic, ident, state = item["type"] == _DYNAMIC, item["toolCallId"], item["state"]
     call = CallPart(item["toolName"] if dynamic else item["type"][len(_PREFIX) :], id=ident)
     _CALLED_WITH[0](item, call, _TOOL)
-    given = item.get("input")
+    given = item.get("input") if "rawInput" in item else arguments_at(item, "input")
     if given is None and isinstance(call.extra.get(_RAW), str):
         given = call.extra.pop(_RAW)
     call.text, call.arguments = (given, None) if isinstance(given, str) else (None, given)
@@ -145,7 +145,7 @@ def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
         messages = list(_steps(item["parts"])) or [Message(role)]
         messages[0].extra = extra
     else:
-        messages = [Message(role, BLOCKS.read_all(item["parts"]), extra=extra)]
+        messages = [Message(role, BLOCKS.read_key(item, "parts"), extra=extra)]
     return messages
 
 

@@ -40,10 +40,10 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
-from toolfmt.transcripts.logs.session_lines import first_lines, kept, read_lines
 from toolfmt.transcripts.parts.mcp_content import read_block, write_block
 from toolfmt.transcripts.parts.pieces import SharedSource, forget_ids, kept_or_new
-from toolfmt.transcripts.parts.values import argument_value, give, own, rest, tagged, word
+from toolfmt.transcripts.parts.session_lines import first_lines, kept, read_lines
+from toolfmt.transcripts.parts.values import argument_value, arguments_at, give, located, own, rest, tagged, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -96,7 +96,10 @@ class _Session:
         named = [name for item in (meta.values() if is_object(meta) else ()) if (name := word(item, "toolName"))]
         call.name = named[0] if named else title
         result.name = call.name or None
-        give(call, state.get("rawInput"))
+        try:
+            give(call, arguments_at(state, "rawInput"))
+        except ParseError as error:
+            raise located(f"/{at}", error) from None
         call.extra = rest(state, _CALL - {"title"} if named else _CALL, NAME)
         result.is_error = state.get("status") == "failed"
         result.content = _read_result(state, result)

@@ -10,9 +10,9 @@
 
 The conversation is what leads to the last line of the main chain, with the other lines of the same answers and the
 results of their calls, across compactions. Local commands and what they printed are the user's, also where newer
-versions have them in a system line, and so is a prompt that was queued while the model worked. A line without a
-`parentUuid` follows the one before it. Everything else is in the transcript's `extra`: `sidechains`, `branches` that
-were left, other `lines`, and what is `said` in those.
+versions have them in a system line, and so is a prompt that was queued while the model worked. A line whose
+`parentUuid` is missing, or is no line's, follows the one before it. Everything else is in the transcript's `extra`:
+`sidechains`, `branches` that were left, other `lines`, and what is `said` in those.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.apis.anthropic import BLOCKS, OWNER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.logs.session_lines import first_lines, kept, read_lines, unwritable
+from toolfmt.transcripts.parts.session_lines import first_lines, kept, read_lines, unwritable
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -43,14 +43,14 @@ def read(value: JsonValue) -> Transcript:
     """Read the lines of a session, as a list or as text."""
     lines = list(map(_given, read_lines(value, NAME)))
     spoken = [at for at, line in enumerate(lines) if _speaks(line)]
-    main = [at for at in spoken if not lines[at].get("isSidechain")]
+    main = [at for at in spoken if not lines[at].get("isSidechain")] or spoken  # a subagent's file has nothing else
     parts = {at: _content(lines[at]["message"].get("content")) for at in main}
     chosen = _chosen(lines, main, parts)
     messages: list[Message] = []
     for _, run in groupby(sorted(chosen), key=lambda at: _answer(lines[at]) or at):
         messages.append(_message(lines, list(run), parts))
     left: dict[str, list[JsonObject]] = {
-        "sidechains": [lines[at] for at in spoken if lines[at].get("isSidechain")],
+        "sidechains": [lines[at] for at in spoken if at not in parts],
         "branches": [lines[at] for at in main if at not in chosen],
     }
     others = ((at, line) for at, line in enumerate(lines) if not _speaks(line))
@@ -116,8 +116,8 @@ def _path(lines: Sequence[JsonObject], main: Sequence[int]) -> set[int]:
         path.add(at)
         # What a compaction left out is before it, though it begins a chain of its own.
         parent = lines[at].get("parentUuid") or lines[at].get("logicalParentUuid")
-        one_before = None if "parentUuid" in lines[at] else before.get(at)
-        at = places.get(parent) if isinstance(parent, str) else one_before
+        begins = "parentUuid" in lines[at] and not parent
+        at = None if begins else places.get(parent, before.get(at)) if isinstance(parent, str) else before.get(at)
     return path
 
 

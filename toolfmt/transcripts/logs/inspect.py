@@ -32,7 +32,7 @@ from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.parts.citations import addressed
 from toolfmt.transcripts.parts.hosted import INSPECT, hosted
 from toolfmt.transcripts.parts.media import MediaKind, from_url, known_type, to_url
-from toolfmt.transcripts.parts.values import INVALID, argument_object, content_text, own, rest, word
+from toolfmt.transcripts.parts.values import INVALID, argument_object, arguments_at, content_text, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.fields import PartField, citations, constant, ident, option, text, where
 from toolfmt.transcripts.tables.message_fields import NOTHING, MessageField, listed
@@ -137,7 +137,7 @@ _RESULTS: Final = PartTable(NAME, (_RESULT,), tag="role")
 
 
 def _read_arguments(item: JsonObject, part: CallPart) -> bool:
-    given = item.get("arguments")
+    given = arguments_at(item, "arguments")
     if item.get("type") == "custom" and (words := word(given, "input")):
         part.custom, part.text = True, words
     else:

@@ -18,7 +18,7 @@ from toolfmt.conversation import CallPart, Content, JsonPart, MediaPart, OpaqueP
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.parts.media import kind_of, known_type, media_type_in
-from toolfmt.transcripts.parts.values import argument_object, own, put_own, rest, word
+from toolfmt.transcripts.parts.values import argument_object, arguments_at, own, put_own, rest, word
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -35,7 +35,7 @@ _RESULT: Final = frozenset({"content", "isError"})
 def read_call(item: JsonObject) -> CallPart:
     """Read a request, or its `params` alone."""
     params = item["params"] if "method" in item else item
-    arguments = params.get("arguments")
+    arguments = arguments_at(params, "arguments")
     part = CallPart(
         params["name"], {} if arguments is None else arguments, extra=rest(params, _PARAMS, f"{NAME}.params")
     )

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, TextPart, parse_failure
@@ -176,6 +176,22 @@ def give(call: CallPart, arguments: JsonValue) -> CallPart:
     else:
         call.text, call.arguments = None, {} if arguments is None else arguments
     return call
+
+
+_ARGUMENTS: Final = frozenset(
+    {"arguments", "args", "input", "kwargs", "parameters", "params", "partialArgs", "rawInput"}
+)
+"""What the formats call a call's arguments."""
+
+
+def arguments_at(item: JsonObject, key: str) -> JsonValue:
+    """Get a call's arguments; raises `ParseError` where they are under the key of another format instead."""
+    found = item.get(key)
+    if not found and not isinstance(found, str) and not item.keys().isdisjoint(_ARGUMENTS - {key}):
+        other = next((name for name in item if name != key and name in _ARGUMENTS and item[name]), None)
+        if other is not None:
+            raise ParseError(f": the arguments of a call are under `{key}`, not under `{other}`")
+    return found
 
 
 def tagged(tag: str, text: str, **attributes: str | None) -> TextPart:

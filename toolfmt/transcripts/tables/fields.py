@@ -14,7 +14,7 @@ from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.parts.citations import CitationForm, cited
-from toolfmt.transcripts.parts.values import argument_object, argument_value, give
+from toolfmt.transcripts.parts.values import argument_object, argument_value, arguments_at, give
 
 if TYPE_CHECKING:
     from toolfmt.conversation import CallPart, ResultPart, TextPart
@@ -102,7 +102,7 @@ def arguments(key: str, form: Literal["object", "value", "text", "either"] = "ob
     """A call's arguments: a JSON object, any value with text for what is no JSON, or JSON text; `either` is read."""
 
     def read(item: JsonObject, part: CallPart) -> bool:
-        give(part, item.get(key))
+        give(part, arguments_at(item, key))
         return True
 
     written = _WRITTEN[form]

@@ -25,7 +25,7 @@ _SEEN: Final = 50
 
 
 TORN: Final = "torn"
-"""The type of the line that replaces a last one of which only the beginning was written."""
+"""The type of the line that replaces one that is no JSON, such as a last one that was not written to its end."""
 _WORDS: Final = frozenset(
     {"text", "content", "prompt", "message", "summary", "snippet", "lastPrompt", "customTitle", "aiTitle", "newText"}
 )
@@ -90,12 +90,13 @@ def _texts(part: Part) -> Iterator[str]:
 def read_lines(value: JsonValue, owner: str) -> list[JsonObject]:
     """Give a session's lines, from a list of objects or from text with a JSON object on each line.
 
-    A last line that is cut off costs only itself: it is `{"type": "torn", "text": ...}`.
+    A line that is damaged or cut off costs only itself: it is `{"type": "torn", "line": 1, "text": ...}`.
     """
     if isinstance(value, str):
-        *complete, last = value.rstrip().split("\n")
-        lines = [_line(text, at, owner) for at, text in enumerate(complete) if text.strip()]
-        return [*lines, _last(last, len(complete), owner)] if last else lines
+        lines = [_line(text, at, owner) for at, text in enumerate(value.split("\n")) if text.strip()]
+        if lines and all(line.get("type") == TORN for line in lines):
+            raise ParseError(f"{owner}: line {lines[0]['line']}: no line is a JSON object")
+        return lines
     if not is_array(value):
         raise ParseError(f"{owner}: expected a list of lines, or their text")
     for at, item in enumerate(value):
@@ -107,20 +108,11 @@ def read_lines(value: JsonValue, owner: str) -> list[JsonObject]:
 def _line(text: str, at: int, owner: str) -> JsonObject:
     try:
         value = jsontext.loads(text)
-    except ParseError as error:
-        raise ParseError(f"{owner}: line {at + 1}: {error}") from error
+    except ParseError:
+        return {"type": TORN, "line": at + 1, "text": text}
     if not is_object(value):
         raise ParseError(f"{owner}: line {at + 1}: a line is an object, not {type(value).__name__}")
     return value
-
-
-def _last(text: str, at: int, owner: str) -> JsonObject:
-    try:
-        jsontext.loads(text)
-    except ParseError:
-        if at:
-            return {"type": TORN, "text": text}
-    return _line(text, at, owner)
 
 
 def first_lines(value: JsonValue) -> list[JsonObject]:
