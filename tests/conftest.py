@@ -17,7 +17,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 # The same examples every time, so that a change is never blamed for what was there; `fuzz/` looks for more.
 # No deadline: on a busy machine a slow example is no bug, and the laws bound time themselves.
 _FIXED = settings(derandomize=True, deadline=None, print_blob=True)
-settings.register_profile("sample", _FIXED, max_examples=10)
+settings.register_profile("sample", _FIXED, max_examples=6)
 settings.register_profile("all", _FIXED, max_examples=50)
 
 

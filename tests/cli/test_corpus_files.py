@@ -142,7 +142,7 @@ def test_damaged_files_are_named(run: Run, tmp_path: Path, name: str) -> None:
 
 def test_zstd_in_and_out(run: Run, tmp_path: Path) -> None:
     file, out, back = tmp_path / "in.jsonl", tmp_path / "out.jsonl.zst", tmp_path / "back.jsonl"
-    file.write_text((json.dumps({"messages": CHAT}, ensure_ascii=False) + "\n") * 9000, "utf-8")
+    file.write_text((json.dumps({"messages": CHAT}, ensure_ascii=False) + "\n") * 4000, "utf-8")
     same = ("--from", "openai-chat", "--to", "openai-chat")
     assert run("convert", file, *same, "-o", out, "-j", 2)[0] == 0
     assert out.read_bytes().startswith(b"\x28\xb5\x2f\xfd")

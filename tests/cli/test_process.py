@@ -56,7 +56,7 @@ def test_a_mistake_gives_exit_code_2_and_no_traceback() -> None:
 
 
 def test_the_demo() -> None:
-    found = run("demo")
+    found = run("demo", "xml-items")
     assert (found.returncode, found.stderr) == (0, "")
     assert "✓ xml-items" in found.stdout
 

@@ -19,7 +19,7 @@ from toolfmt.dialect.record import Dialect
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.lookup.registry import default_registry
 
-DIALECTS = sampling.dialects()
+DIALECTS = sampling.kinds()
 
 
 def run(*arguments: str) -> str:

@@ -100,10 +100,6 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
         ({"forms": [BODY], "frame": {**FRAME, "body": ""}}, "/frame/body: nothing ends a header"),
         ({"forms": [BODY], "frame": {**FRAME, "header": "(?:x)?"}}, "/frame/header: it matches an empty text"),
         ({"forms": [BODY], "frame": {**FRAME, "call": "<h>"}}, "/frame/call: the slot {name} is missing"),
-        (
-            {"forms": [BODY], "frame": {**FRAME, "routes": [{"to": "call", "form": 1}]}},
-            "/frame/routes/0/form: there is no form 1",
-        ),
     ],
 )
 def test_a_wrong_field_is_named(record: dict[str, Any], message: str) -> None:

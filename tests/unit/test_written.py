@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.sampling import dialects
+from tests.sampling import dialects, kinds
 from toolfmt.dialect.record import Dialect, Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import Event, coalesce
@@ -40,7 +40,7 @@ def read(dialect: Dialect[str], text: str, size: int) -> list[Event]:
     return coalesce([*events, *parser.close()])
 
 
-@pytest.mark.parametrize("dialect", dialects(), ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("dialect", kinds(), ids=lambda dialect: dialect.name)
 def test_a_slip_is_read_alike_whole_and_by_characters(dialect: Dialect[str]) -> None:
     try:
         written = "Look.\n" + dialect.calls(CALLS, TOOLS) + "\nDone."

@@ -82,9 +82,8 @@ class Chooser:
             route = one.frame.route(header_fields)
             sure = "|" in found.group()
             if route.to == "call":
-                body = one.bodies[route.form]
-                if body.match(buf, found.end()) is None:
-                    if not eof and body.match(buf, found.end(), partial=True) is not None:
+                if one.body.match(buf, found.end()) is None:
+                    if not eof and one.body.match(buf, found.end(), partial=True) is not None:
                         return "wait"
                     continue
                 name = route.name(header_fields.get("recipient", ""))

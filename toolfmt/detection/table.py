@@ -77,8 +77,8 @@ class Framed:
     dialect: str
     frame: Frame
     header: regex.Pattern[str]
-    bodies: tuple[regex.Pattern[str], ...]
-    """What the calls of each form begin with."""
+    body: regex.Pattern[str]
+    """What the body of a call begins with."""
     channels: bool
     """A call's header names a channel."""
 
@@ -273,13 +273,12 @@ def _matches(
 
 def _framed(name: str, syntax: Syntax, frame: Frame) -> Framed:
     ends = "|".join(map(re.escape, frame.ends))
-    bodies = tuple(regex.compile(body_start(form, ends)) for form in syntax.forms)
     written = regex.match(frame.header, frame.call.replace("{name}", "f"))
     return Framed(
         name,
         frame,
         regex.compile(frame.header),
-        bodies,
+        regex.compile(body_start(syntax.forms[0], ends)),
         written is not None and bool(written.groupdict().get("channel")),
     )
 

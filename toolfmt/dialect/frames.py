@@ -26,8 +26,6 @@ class Route:
     channel: str = "*"
     recipient: str = "*"
     content: str = "*"
-    form: int = 0
-    """The index of the form that reads a call's body."""
     argument: str = "input"
     """The name of a raw call's argument."""
 

@@ -57,8 +57,6 @@ class Traits:
     """Only the names of offered tools identify calls: without tools, nothing is a call."""
     stops: bool = False
     """Text after the calls is not part of the answer."""
-    forbidden: str = ""
-    """Characters that no value in this format can contain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,7 @@ def check_syntax(syntax: Syntax) -> None:
         if syntax.frame is None:
             _check_name(form, f"/forms/{at}")
     if syntax.frame is not None:
-        _check_frame(syntax.frame, len(syntax.forms))
+        _check_frame(syntax.frame)
     _check_slots(syntax.tools, "/tools", frozenset({"tools"}), "tools")
     _check_slots(syntax.result, "/result", _RESULT)
     _check_slots(syntax.results, "/results", frozenset({"results"}), "results")
@@ -108,7 +108,7 @@ def _matches_empty(pattern: str) -> bool:
         return False
 
 
-def _check_frame(frame: Frame, forms: int) -> None:
+def _check_frame(frame: Frame) -> None:
     for field in ("opens", "ends"):
         for at, marker in enumerate(getattr(frame, field)):
             _check_marker(marker, f"/frame/{field}/{at}")
@@ -120,9 +120,6 @@ def _check_frame(frame: Frame, forms: int) -> None:
     if not frame.body:
         raise DialectRecordError("/frame/body: nothing ends a header")
     _check_slots(frame.call, "/frame/call", frozenset({"name"}), "name")
-    for at, route in enumerate(frame.routes):
-        if not 0 <= route.form < forms:
-            raise DialectRecordError(f"/frame/routes/{at}/form: there is no form {route.form}, of {forms} from 0 on")
 
 
 def _check_form(form: Form, where: str) -> None:

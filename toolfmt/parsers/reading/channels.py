@@ -267,11 +267,11 @@ class ChannelParser(GrammarDriver):
             reader.draft.end(arguments, cur.at)
 
     def _arguments(self, reader: CallReader, route: Route, name: str, start: int) -> Reading[JsonObject | None]:
-        cur, form = self._cur, self._grammar.forms[route.form]
+        cur, form = self._cur, self._grammar.forms[0]
         if route.to == "raw":
             reader.draft = Draft(self._sink, start)
             return (yield from self._raw(reader.draft, route, name))
-        if (yield from self._empty(route)):
+        if (yield from self._empty()):
             draft = reader.draft = self._draft(start, name)
             draft.announce()
             draft.add("{}")
@@ -290,8 +290,8 @@ class ChannelParser(GrammarDriver):
         closed = yield from match_next(cur, grammar.close)
         if closed is not None:
             cur.pos = closed.end()
-        elif route.to == "call" and self._endless(route):
-            cut = cut_off(cur, grammar.close, *grammar.forms[route.form].openers)
+        elif route.to == "call" and self._endless():
+            cut = cut_off(cur, grammar.close, *grammar.forms[0].openers)
             over = not cut and (yield from match_next(cur, grammar.begins)) is not None
             if not over and not (cut and self._complete(draft.name, arguments)):
                 raise Truncated if cut else Malformed("malformed", "expected the end of the message", cur.at)
@@ -305,15 +305,15 @@ class ChannelParser(GrammarDriver):
         draft.name = name
         return draft
 
-    def _empty(self, route: Route) -> Reading[bool]:
+    def _empty(self) -> Reading[bool]:
         """Whether the message ends where a call's JSON arguments are due."""
-        if self._grammar.forms[route.form].body != "args":
+        if self._grammar.forms[0].body != "args":
             return False
         return (yield from match_next(self._cur, self._grammar.close)) is not None
 
-    def _endless(self, route: Route) -> bool:
+    def _endless(self) -> bool:
         """Whether nothing but the end of the message ends a call's arguments."""
-        form = self._grammar.forms[route.form]
+        form = self._grammar.forms[0]
         return form.body == "members" and form.tail is None
 
     def _complete(self, name: str, arguments: JsonObject | None) -> bool:
