@@ -448,3 +448,30 @@ def test_a_page_without_an_address_is_no_url_citation() -> None:
     made = relay.feed({"candidates": [{"content": content, "groundingMetadata": grounds, "finishReason": "STOP"}]})
     assert "url_citation" not in json.dumps([*made, *relay.close()])
     assert [loss.code for loss in relay.losses] == ["citations"]
+
+
+@pytest.mark.parametrize(
+    ("source", "first"),
+    [
+        ("anthropic", {"type": "message_start", "message": {"id": "m", "model": "m"}}),
+        ("cohere", {"type": "message-start", "id": "m", "delta": {"message": {"role": "assistant"}}}),
+        ("bedrock", {"messageStart": {"role": "assistant"}}),
+    ],
+)
+def test_an_event_that_a_provider_added_is_a_loss(source: str, first: dict[str, Any]) -> None:
+    relay = StreamConverter(source, "openai-chat")
+    with pytest.raises(ParseError, match="event 0"):
+        relay.feed({"type": "martian"})
+    relay.feed(first)
+    for event in ({"type": "martian"}, {"martian": {"x": 1}}):
+        relay.feed(event)
+    assert [(loss.code, loss.detail) for loss in relay.losses] == [("provider_part", "event martian")]
+    with pytest.raises(ParseError, match="event 3"):
+        relay.feed({"colour": "red", "size": 1})
+
+
+def test_an_error_at_the_end_of_cohere_s_stream_is_one() -> None:
+    relay = StreamConverter("cohere", "openai-chat")
+    relay.feed({"type": "message-end", "delta": {"finish_reason": "ERROR", "error": "Overloaded."}})
+    (error,) = [event["error"] for event in relay.close() if "error" in event]
+    assert error["message"] == "Overloaded."

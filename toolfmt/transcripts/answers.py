@@ -22,6 +22,7 @@ from toolfmt.events import coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import ANSWERS, APART
+from toolfmt.transcripts.answering.answer_api import StepShape
 from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.formats import known_of
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from toolfmt.dialect.record import Parser
     from toolfmt.events import Event
     from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.answer_api import StepShape
     from toolfmt.transcripts.answering.answer_info import AnswerInfo
 
 _PARTS: Final = frozenset({"role", "content", "tool_calls", "function", "arguments", "input", "functionCall"})
@@ -128,7 +128,8 @@ class AnswerReader:
         latest = self._latest
         try:
             if latest is APART or not latest.fits(value):
-                self._latest = latest = self._shape(value)
+                latest = self._shape(value)
+                self._latest = self._latest if latest is UNKNOWN else latest
             latest.read(value, self._made)
         except ParseError:
             raise
@@ -148,8 +149,22 @@ class AnswerReader:
         for shape in self._shapes:
             if shape.fits(value):
                 return shape
+        if self._latest is not APART and _event_name(value):
+            return UNKNOWN
         part = "; give the whole response, not a part of it" if _PARTS & value.keys() else ""
         raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}{part}")
+
+
+def _event_name(value: JsonObject) -> str:
+    """Give the name of an event, from its `type` or its only key; empty for what is no event of a stream."""
+    kind = value.get("type")
+    if isinstance(kind, str):
+        return kind
+    return next(iter(value)) if len(value) == 1 and all(map(is_object, value.values())) else ""
+
+
+UNKNOWN: Final = StepShape(_event_name, lambda value, made: made.note("provider_part", f"event {_event_name(value)}"))
+"""An event that a provider added since, in the middle of a stream."""
 
 
 class AnswerEvents(Iterator["Event"]):

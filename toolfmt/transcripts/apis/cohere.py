@@ -130,6 +130,8 @@ def _say(content: JsonObject, made: Assembler) -> None:
 
 def _end(value: JsonObject, made: Assembler) -> None:
     made.ended(value.get("finish_reason"))
+    if value.get("error"):
+        made.fail(value["error"])
     if value.get("usage"):
         made.tokens(value["usage"], _COUNT.read)
 
