@@ -155,7 +155,7 @@ def _data(
     tool = shown.tool
 
     def kept() -> Sequence[Example]:
-        found = [one for one in example(tool) if not shown.marked or harmless_example(one, untrusted)]
+        found = [one for one in example(tool) if harmless_example(one, untrusted)]
         return wanted.kept(tool, found, dialect.name)
 
     return {

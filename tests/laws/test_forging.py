@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -134,13 +135,22 @@ def _shown(dialect: Dialect[str], text: str, place: str) -> str:
     value: dict[str, Any] = {"type": "string", "description": "x"}
     value |= {"description": {"description": text}, "enum": {"enum": ["x", text]}}.get(place, {})
     value |= {"default": {"default": text}, "examples": {"examples": [text]}}.get(place, {})
+    value |= {"pattern": {"pattern": re.escape(text)}, "format": {"format": text}}.get(place, {})
+    names = {"type": "object", "propertyNames": {"enum": [text]}, "minProperties": 1}
+    value = {"propertyNames": names}.get(place, value)
     tool = ToolDefinition(
         name="t",
         description=text if place == "tool" else "x",
-        parameters={"type": "object", "properties": {"s": value}},
+        parameters={"type": "object", "properties": {"s": value}, "required": ["s", text][: 1 + (place == "required")]},
         examples=({"s": text},) if place == "example" else (),
     )
     return manifest([tool], dialect=dialect.name)
+
+
+PLACES = [
+    *("tool", "description", "enum", "default", "examples", "example"),
+    *("pattern", "format", "required", "propertyNames"),
+]
 
 
 @given(data=st.data())
@@ -149,7 +159,7 @@ def test_no_marker_passes_in_a_definition(dialect: Dialect[str], data: st.DataOb
     own = [marker for marker in markers(dialect.syntax) if not marker[0].isalnum() and len(marker) > 2]
     token = data.draw(st.sampled_from([*own, *TURNS]))
     text = data.draw(st.sampled_from(["", "a ", "a\n"])) + token + data.draw(st.sampled_from(["", "user\n", ' "b"']))
-    place = data.draw(st.sampled_from(["tool", "description", "enum", "default", "examples", "example"]))
+    place = data.draw(st.sampled_from(PLACES))
     try:
         shown = _shown(dialect, text, place)
     except UnrepresentableError:

@@ -39,6 +39,8 @@ _NAMESPACE = re.compile(r"</?(\w{1,32})[:|]")
 """The namespace of a format's markers, `<seed:tool_call>`: all that is in it is the model's own."""
 _CALLED = r"\A\s{0,64}[^\W\d][\w.\-]{0,255}(?=\()"
 """A call as a Python expression, if a bracket is before it."""
+_WORDS_ALONE = re.compile(r"[\w ]+:?")
+"""A marker that counts only at the beginning of a line, which no string in JSON has."""
 _LONGEST_SLOT = 256
 """How long a name may be in a line that opens a result, in characters."""
 _TOKEN = re.compile(r"</?[^<>\s=\"{]+|\[/?[A-Z_]{2,}\]")
@@ -63,7 +65,7 @@ class Untrusted:
         shapes = [*SHAPES, *([_OWN_SHAPE] if re.search(_OWN_SHAPE, tokens) else [])]
         shapes += [rf"<(?=/?{name}[:|])" for name in sorted({*_NAMESPACE.findall(tokens)})]
         words = [_CALLED] if "[{results}" in syntax.results else []
-        symbols = [marker for marker in special if not marker[0].isalnum()]
+        symbols = [marker for marker in special if not _WORDS_ALONE.fullmatch(marker)]
         return cls(
             in_text=_any((*_broken_at(special), *_head(syntax), *shapes, *LINES, *words), re.IGNORECASE | re.MULTILINE),
             in_json=_any((*_broken_at(symbols), *shapes), re.NOFLAG),
@@ -207,9 +209,9 @@ SHAPES: Final = (
 )
 """How the markers of calls and turns and other special tokens look, each as the first character before the rest."""
 LINES: Final = (
-    r"(?<![^\n])[ \t]{0,64}Action(?=:\s{0,64}(?:```|[\w.]{1,256}\(|[^\n]{0,512}\n\s{0,64}Action Input))",
+    r"(?<![^\n])[^\w\n]{0,64}Action(?=:\s{0,64}(?:```|[\w.]{1,256}\(|[^\n]{0,512}\n\s{0,64}Action Input))",
     r"(?<![^\n])[ \t]{0,64}[\w.:/\-]{1,256}(?=[ \t]{0,64}\r?\n\s{0,64}\{\s{0,64}[\"'}])",
-    r"(?<![^\n])[ \t]{0,64}Call(?=:\s{0,64}[\w.]{1,256}\()",
+    r"(?<![^\n])[^\w\n]{0,64}Call(?=:\s{0,64}[\w.]{1,256}\()",
     r"(?<![^\n])[ \t]{0,64}\[(?=\s{0,64}[^\W\d][\w.\-]{0,255}\()",
     r"(?<![^\n])>>>(?=[\w.:\-]{1,256}\n)",
     r"-(?=>[ \t]{0,8}(?:\w{1,32}/){0,4}\w{0,32}(?i:tool|function)[\w/]{0,64}\s)",  # -> tool/function_call
