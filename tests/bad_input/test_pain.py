@@ -14,7 +14,7 @@ from toolfmt.events import CallEnd, CallFailed, Event, TextDelta
 from toolfmt.lookup.registry import default_registry
 from toolfmt.workshop.testing import laws
 
-DIALECTS = sampling.dialects()
+DIALECTS = sampling.kinds()
 WRITE = toolfmt.ToolDefinition(
     name="write",
     parameters={

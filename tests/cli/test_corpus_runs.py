@@ -12,12 +12,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from time import sleep
 from typing import IO, Any
 
 import pytest
 
+from tests import sampling
 from toolfmt.errors import install_line
 
 Run = Callable[..., tuple[int, str, str]]
@@ -88,8 +90,7 @@ def test_what_is_before_an_error_is_there(run: Run, corpus: Path, tmp_path: Path
     assert aside.read_bytes() == made(tmp_path / "whole")["out.jsonl.quarantine.jsonl"]
 
 
-@pytest.mark.parametrize("packing", ["", ".gz"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("jobs", "packing"), sampling.share([*product([1, 2], ["", ".gz"])], 0, 3))
 def test_going_on_passes_over_what_is_done(run: Run, tmp_path: Path, packing: str, jobs: int) -> None:
     file, out = tmp_path / f"in.jsonl{packing}", tmp_path / f"out.jsonl{packing}"
     text = ("".join(row(number) for number in range(900) if number % 97 != 5) + "[{").encode()
@@ -193,8 +194,10 @@ def state(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text("utf-8")) if path.exists() else {"written": 0}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+@pytest.mark.parametrize(
+    ("how", "name"),
+    sampling.share([*product([signal.SIGINT, signal.SIGKILL], ["out.jsonl", "out.jsonl.gz"])], 0, 3),
+)
 def test_an_interrupted_run_goes_on(run: Run, corpus: Path, tmp_path: Path, how: signal.Signals, name: str) -> None:
     whole, halves = tmp_path / "whole", tmp_path / "halves"
     assert run("convert", *TO, *into(whole, name), stdin=corpus.read_bytes())[0] == 1

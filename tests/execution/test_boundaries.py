@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import sampling
 from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry
 from toolfmt.execution import Executor, ProjectBoundaries
 from toolfmt.execution.hooks import ToolContext
@@ -125,7 +126,7 @@ def is_outside(root: Path, path: str) -> bool:
     return real != root and root not in real.parents
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=1000 if sampling.everything else 100, deadline=None)
 @given(
     target=st.sampled_from(TARGETS),
     wraps=st.lists(st.sampled_from(sorted(WRAPS)), max_size=4),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from toolfmt.dialect.record import Dialect
 
-DIALECTS = sampling.dialects()
+DIALECTS = sampling.kinds()
 STEP = 1 if sampling.everything else 23
 WRITE, RM = {"path": "a.txt", "text": ""}, {"p": "/"}
 TOOLS = [slips.tool("write", WRITE), slips.tool("rm", RM)]

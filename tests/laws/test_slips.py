@@ -35,7 +35,7 @@ def _tools(calls: list[ToolInvocation]) -> list[ToolDefinition]:
     return [slips.tool(call.name, call.arguments) for call in calls]
 
 
-TESTED = sampling.dialects()
+TESTED = sampling.kinds()
 PARALLEL = [dialect for dialect in TESTED if dialect.traits.parallel]
 
 

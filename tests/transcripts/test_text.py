@@ -17,7 +17,7 @@ from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
 
 CHAT = find("openai-chat")
-every_dialect = pytest.mark.parametrize("name", [f"text:{name}" for name in sampling.names()])
+every_dialect = pytest.mark.parametrize("name", [f"text:{one.name}" for one in sampling.kinds()])
 some_dialects = pytest.mark.parametrize("name", ["text:hermes", "text:xml-items", "text:react", "text:cohere-command"])
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'

@@ -19,7 +19,7 @@ TOOLS = [
         "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]},
     }
 ]
-TEXT_DIALECTS = sampling.dialects()
+TEXT_DIALECTS = sampling.kinds()
 
 
 @pytest.mark.parametrize("reason", sorted(ADVICE))

@@ -10,7 +10,7 @@ from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, Event, TextDelta
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
 
-DIALECTS = sampling.dialects()
+DIALECTS = sampling.kinds()
 
 
 @pytest.fixture(params=DIALECTS, ids=lambda dialect: dialect.name)
