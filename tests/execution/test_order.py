@@ -23,7 +23,7 @@ from toolfmt.execution import (
     RateLimit,
     SchemaPolicy,
 )
-from toolfmt.execution.events import HookFailed
+from toolfmt.execution.events import ArgumentsNormalised, HookFailed
 from toolfmt.execution.policies.policy import ORDER, Candidate
 
 SEEN: list[str] = []
@@ -212,3 +212,20 @@ def test_a_person_has_the_time_of_the_approval(registry: ToolRegistry) -> None:
     assert execution.failure is None
     (execution,) = Executor(registry, policies=[Approval(never, tools=["*"], timeout=0.05)]).execute_sync([CALL])
     assert execution.failure == "rejected"
+
+
+def test_arguments_are_converted_after_permission_only() -> None:
+    def add(number: int) -> int:
+        return number
+
+    events: list[Any] = []
+    calls = [{"name": "add", "arguments": {"number": "5"}}]
+    denied = Executor(ToolRegistry([add]), policies=[Permissions({})], coerce=True, on_event=events.append)
+    (execution,) = denied.execute_sync(calls)
+    assert (execution.failure, execution.call.arguments) == ("denied", {"number": "5"})
+    assert not any(isinstance(event, ArgumentsNormalised) for event in events)
+    seen: list[Any] = []
+    policies: list[Any] = [Permissions({"*": ["add"]}), lambda call, context: seen.append((call, context.call))]
+    (execution,) = Executor(ToolRegistry([add]), policies=policies, coerce=True).execute_sync(calls)
+    assert execution.result.content == 5
+    assert [one.arguments for one in seen[0]] == [{"number": 5}] * 2

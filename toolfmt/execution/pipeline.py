@@ -206,12 +206,8 @@ class Pipeline:
     async def _ask_policies(self, entry: CallInProgress) -> Blocked | None:
         # Policies get a copy, so that the call that runs is the one that was checked.
         target = self._catching(partial(self._settings.resolver.find, entry.call, self._state))
-        if self._settings.coerce and isinstance(target, ResolvedTool):
-            self._coerce(entry, target)
         seconds = self._settings.resolver.hook_timeout(target if isinstance(target, ResolvedTool) else None)
-        shown = own_copy(entry.call) if self._settings.listed else entry.call
-        entry.context = context = ToolContext(shown, entry.id, self._state, self._agent, entry.progress)
-        candidate = _candidate(shown, context, target, entry.approved)
+        candidate = self._candidate(entry, target)
         for policy in self._settings.policies:
             if entry.prepared is None and policy.step not in BEFORE_STRUCTURE:
                 candidate = self._check_arguments(entry, candidate, target)
@@ -227,24 +223,33 @@ class Pipeline:
             self._check_arguments(entry, candidate, target)
         return None
 
-    def _coerce(self, entry: CallInProgress, target: ResolvedTool) -> None:
+    def _candidate(self, entry: CallInProgress, target: _Target) -> Candidate:
+        shown = own_copy(entry.call) if self._settings.listed else entry.call
+        entry.context = context = ToolContext(shown, entry.id, self._state, self._agent, entry.progress)
+        if isinstance(target, UnrunnableError):
+            return Candidate(shown, context, error=target)
+        return Candidate(shown, context, target.definition, target.server, approved=entry.approved)
+
+    def _coerced(self, entry: CallInProgress, target: ResolvedTool) -> bool:
         """Convert a call's arguments to the types of its tool's schema; an event reports the changes."""
         call = entry.call
         relaxed = self._catching(lambda: relax(call.arguments, target.definition.parameters))
-        if isinstance(relaxed, UnrunnableError):
-            return  # a schema that cannot be made; the check of the arguments reports it
-        arguments, changes = relaxed
+        # A schema that cannot be made is reported by the check of the arguments.
+        arguments, changes = (call.arguments, ()) if isinstance(relaxed, UnrunnableError) else relaxed
         if changes:
             certainty = "tolerated" if call.certainty == "exact" else call.certainty
             update = {"arguments": arguments, "raw_arguments": None, "certainty": certainty}
             entry.call = call.model_copy(update=update)
             self._emit(ArgumentsNormalised(now(), entry.call, changes))
+        return bool(changes)
 
     def _check_arguments(self, entry: CallInProgress, candidate: Candidate, target: _Target) -> Candidate:
         """Check the arguments of a call whose tool was found."""
         if isinstance(target, UnrunnableError):
             entry.prepared = target
             return candidate
+        if self._settings.coerce and self._coerced(entry, target):
+            candidate = self._candidate(entry, target)
         prepare = partial(self._settings.resolver.prepare, target, entry.call, candidate.context)
         entry.prepared = prepared = self._catching(prepare)
         if isinstance(prepared, UnrunnableError):
@@ -376,14 +381,6 @@ def _verdict(name: str, answer: object) -> Blocked | None:
     if answer is None or isinstance(answer, Blocked):
         return answer
     return Blocked(f"{name} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
-
-
-def _candidate(
-    call: ToolInvocation, context: ToolContext, target: _Target, approved: ToolInvocation | None
-) -> Candidate:
-    if isinstance(target, UnrunnableError):
-        return Candidate(call, context, error=target)
-    return Candidate(call, context, target.definition, target.server, approved=approved)
 
 
 def _from_outside() -> bool:
