@@ -433,3 +433,17 @@ def test_a_result_without_an_id_and_a_call_is_text_where_an_id_is_demanded(targe
     assert "<tool_result" in json.dumps(made.value)
     assert "result" in {loss.code for loss in made.losses}
     assert check(made.value, format=target) == ()
+
+
+def test_what_a_provider_s_part_says_beyond_its_call_is_named() -> None:
+    called = {"type": "mcp_call", "id": "m", "server_label": "needle", "name": "f", "arguments": "{}", "output": "18C"}
+    value = [{"role": "user", "content": "Go on."}, called]
+    (loss,) = convert(value, source="openai-responses", target="anthropic").losses
+    assert (loss.code, loss.detail) == ("provider_part", "f as a call, without server_label")
+
+
+def test_what_a_declaration_of_a_provider_s_tool_lacks_is_named() -> None:
+    search = {"type": "web_search_20250305", "name": "web_search", "max_uses": 3, "allowed_domains": ["e.com"]}
+    value = {"messages": [{"role": "user", "content": "News?"}], "tools": [search]}
+    (loss,) = convert(value, source="anthropic", target="openai-responses").losses
+    assert (loss.code, loss.detail) == ("tool", "web_search, without max_uses")

@@ -132,7 +132,7 @@ def test_tools_are_compared_by_what_they_are() -> None:
     _, losses = sent("anthropic", "claude-opus-4-6", tools=[TOOL, files, SEARCH], max_output_tokens=99)
     assert next((loss.action, loss.path) for loss in losses if loss.code == "tool") == ("dropped", "/tools/1")
     _, losses = sent("gemini", "gemini-3-pro", tools=[limited])
-    assert Loss("tool", "/tools/0", "changed", "web_search: without allowed_domains") in losses
+    assert Loss("tool", "/tools/0", "changed", "web_search, without allowed_domains") in losses
 
 
 def test_losses_of_a_choice_are_in_plain_words() -> None:

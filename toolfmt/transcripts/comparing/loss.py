@@ -14,6 +14,7 @@ from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_object
 from toolfmt.schema.comparing import differences
 from toolfmt.transcripts.parts.hosted import COMMON, identity
+from toolfmt.transcripts.parts.values import without
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
@@ -198,14 +199,17 @@ def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Itera
 
 
 def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
-    """Name a tool and what the other declaration lacks of it: `web_search: without allowed_domains`."""
-    had, has = tool.extra.get(COMMON), other.extra.get(COMMON)
-    if is_object(had) and is_object(has):
-        gone = [key for key in had if key not in has]
-    else:
-        gone = [key.partition(".")[2] or key for key in tool.extra if key not in other.extra]
-        gone += ["description"] if tool.description and not other.description else []
-    return f"{tool.name}: without {', '.join(gone)}" if gone else tool.name
+    """Name a tool and what the other declaration lacks of it: `web_search, without allowed_domains`."""
+    if tool.kind == "hosted":
+        return f"{tool.name}{without(_own(tool), [_own(other), tool.name])}"
+    gone = [key.partition(".")[2] or key for key in tool.extra if key not in other.extra]
+    gone += ["description"] if tool.description and not other.description else []
+    return f"{tool.name}, without {', '.join(gone)}" if gone else tool.name
+
+
+def _own(tool: ToolDeclaration) -> JsonValue:
+    """Give a declaration of a provider's tool without what it says in shared terms."""
+    return {key: value for key, value in tool.extra.items() if key != COMMON}
 
 
 def _rest(tool: ToolDeclaration) -> ToolDeclaration:

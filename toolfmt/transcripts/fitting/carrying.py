@@ -40,7 +40,7 @@ from toolfmt.transcripts.comparing.flat import flatten
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.parts.media import kind_of
 from toolfmt.transcripts.parts.pieces import changed
-from toolfmt.transcripts.parts.values import INVALID, content_text, pointer, sound, tagged
+from toolfmt.transcripts.parts.values import INVALID, content_text, pointer, sound, tagged, without
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -211,9 +211,9 @@ class _Work:
             return (part,)
         ordinary = self.carry.hosted == "calls" and role == "assistant" and id(part) not in self._alone
         if acts and (not ordinary or (self.rules.calls_declared and not self.transcript.tools)):
-            self._lose("provider_part", f"{_title(part)} as text")
+            self._lose("provider_part", f"{_title(part)} as text{without(part.value, part.says)}")
             return [found for shown in part.says for found in as_text(shown)]
-        self._lose("provider_part", f"{_title(part)} as {'a call' if acts else 'text'}")
+        self._lose("provider_part", f"{_title(part)} as {'a call' if acts else 'text'}{without(part.value, part.says)}")
         return part.says
 
     def _shown(self, part: TextPart | MediaPart, role: Role) -> Sequence[Part]:
@@ -245,7 +245,7 @@ class _Work:
             return (self._media(part, self.rules.result_kinds | self.rules.user_kinds),)
         if not isinstance(part, OpaquePart) or part.owner == self.rules.format or not part.says:
             return (part,)
-        self._lose("provider_part", f"{_title(part)} as text")
+        self._lose("provider_part", f"{_title(part)} as text{without(part.value, part.says)}")
         return [found for shown in part.says for found in as_text(shown)]
 
     def _media(self, part: MediaPart, kinds: frozenset[str]) -> TextPart | MediaPart:

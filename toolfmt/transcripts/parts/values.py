@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
 
@@ -203,6 +203,36 @@ def tagged(tag: str, text: str, **attributes: str | None) -> TextPart:
 def lines(content: JsonValue, between: str = "\n") -> str:
     """Join the texts of a list of blocks."""
     return between.join(word(item, "text") for item in content if word(item, "text")) if is_array(content) else ""
+
+
+def without(value: JsonValue, said: object) -> str:
+    """Name the keys of a value whose content is nowhere in what is said of it: `, without status, server_label`."""
+    whole = repr(said).lower()
+    gone = dict.fromkeys(
+        key for key, found in _leaves(value, "") if key not in _KINDS and not _is_in(key, found, whole)
+    )
+    return f", without {', '.join(gone)}" if gone else ""
+
+
+def _leaves(value: JsonValue, key: str) -> Iterator[tuple[str, JsonValue]]:
+    if is_object(value):
+        for name, inside in value.items():
+            yield from _leaves(inside, name)
+    elif is_array(value):
+        for inside in value:
+            yield from _leaves(inside, key)
+    elif value is not None and value != "":
+        yield key, value
+
+
+def _is_in(key: str, value: JsonValue, whole: str) -> bool:
+    if isinstance(value, str):
+        return repr(value.rpartition(";base64,")[2])[1:-1].lower() in whole
+    return key in whole if isinstance(value, bool) else f": {value!r}" in whole
+
+
+_KINDS = frozenset({"type", "status"})
+"""Keys that say nothing of their own."""
 
 
 def sound(text: str) -> str:
