@@ -397,3 +397,20 @@ def test_an_effort_without_room_says_so() -> None:
     value = {**chat(reasoning_effort="high", max_completion_tokens=900), "model": "claude-sonnet-4-5"}
     (loss,) = convert_request(value, source="openai-chat", target="anthropic").losses
     assert "max_tokens 900 leaves no room for a budget" in loss.detail
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "level"),
+    [
+        ("gemini-3-pro", "medium", "high"),
+        ("gemini-3-flash", "minimal", "minimal"),
+        ("gemini-3.1-pro", "minimal", "low"),
+    ],
+)
+def test_levels_of_thinking_are_the_model_s_in_both_of_google_s_apis(model: str, effort: str, level: str) -> None:
+    value = {**chat(reasoning_effort=effort), "model": model}
+    one: Any = convert_request(value, source="openai-chat", target="gemini-interactions")
+    other: Any = convert_request(value, source="openai-chat", target="gemini")
+    assert one.value["generation_config"]["thinking_level"] == level
+    assert other.value["generationConfig"]["thinkingConfig"]["thinkingLevel"] == level.upper()
+    assert [loss.path for loss in one.losses] == ["/reasoning_effort"] * (effort != level)

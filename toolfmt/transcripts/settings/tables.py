@@ -257,7 +257,10 @@ INTERACTIONS: Final = Table(
         Setting("service_tier", "service_tier", "text", words=same_words("flex", "standard", "priority")),
         Setting("labels", "labels", "object"),
         Setting("store", "store", "flag"),
-        reasoning.effort("generation_config.thinking_level", reasoning.EFFORTS[1:6]),
+        *(
+            reasoning.effort("generation_config.thinking_level", tuple(words), models=models)
+            for models, words in {**_LEVELS, "gemini-[12]": reasoning.EFFORTS[1:6]}.items()
+        ),
         Setting(
             "thoughts",
             "generation_config.thinking_summaries",
