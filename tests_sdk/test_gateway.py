@@ -22,7 +22,8 @@ from pydantic import ValidationError
 
 from toolfmt.errors import ParseError, UnknownDialectError
 from toolfmt.gateway import handling
-from toolfmt.gateway.config import Back, Config, ModelRoute, changed, single
+from toolfmt.gateway.config import Back, Config, ModelRoute
+from toolfmt.gateway.loading import changed, single
 from toolfmt.gateway.serving import LOSSES
 from toolfmt.transcripts.convert import Conversion, convert_request
 

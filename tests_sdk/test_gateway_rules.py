@@ -23,6 +23,7 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.app import make_app
 from toolfmt.gateway.config import Back, Config, ModelRoute
 from toolfmt.gateway.handling import NOTICES
+from toolfmt.gateway.loading import load_config
 
 CHAT: Any = {"model": "m", "messages": [{"role": "user", "content": "Weather in Paris, says ann@example.org?"}]}
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}]
@@ -144,6 +145,53 @@ def test_rules_that_cannot_hold_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ParseError, match="the key cannot be read"):
         make_app(lost)
+
+
+BACK = '[backs.it]\nurl = "http://127.0.0.1:9/v1"\n'
+ROUTE = '[[routes]]\nbacks = ["it"]\n'
+WRONG = {
+    "a misspelt field": (
+        f'{BACK}kye_env = "X"\n{ROUTE}',
+        "line 3: backs/it/kye_env: unknown .*'key_env'",
+    ),
+    "a field that is missing": (f'[backs.it]\napi = "text"\n{ROUTE}', "line 1: backs/it/url: this field is required"),
+    "a number in quotes": (f'port = "80"\n{BACK}{ROUTE}', "line 1: port: Input should be a valid integer"),
+    "a value over lines": (f"{BACK}{ROUTE}weights = [\n  1,\n  2,\n]\n", "line 3: routes/0: weights has a number for"),
+    "only what is wrong itself": (
+        f"{BACK}[[routes]]\nbacks = []\n",
+        ".toml, line 4: routes/0/backs: at least one is required$",
+    ),
+    "an unknown dialect": (f'{BACK}dialect = "hermse"\n{ROUTE}', "line 3: backs/it/dialect: .*did you mean 'hermes'"),
+    "a password": (f'[backs.it]\nurl = "http://u:secret@h"\n{ROUTE}', "line 2: backs/it/url: (?!.*secret)"),
+    "a query": (f'[backs.it]\nurl = "http://h?k=secret"\n{ROUTE}', "line 2: backs/it/url: (?!.*secret)"),
+    "a header that is two": (f'{BACK}headers = {{x = "a\\r\\nb: c"}}\n{ROUTE}', "line 3: backs/it/headers: 'x' is not"),
+    "no JSON": (f"{BACK}extra = {{x = nan}}\n{ROUTE}", "line 3: backs/it/extra: .*JSON"),
+    "no finite weight": (f"{BACK}{ROUTE}weights = [nan]\n", "line 3: routes/0: weights"),
+    "an unused route": (
+        f'{BACK}{ROUTE}[[routes]]\nmodel = "x-*"\nbacks = ["it"]\n',
+        "'x-\\*' is never used",
+    ),
+    "a pattern of nothing": (f"{BACK}{ROUTE}[[redact]]\npattern = '\\d*'\n", "line 5: redact/0: .*empty text"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_in_a_file_is_reported_with_its_line(wrong: str, tmp_path: Path) -> None:
+    text, message = WRONG[wrong]
+    (tmp_path / "gateway.toml").write_text(text, "utf-8")
+    with pytest.raises(ParseError, match=message):
+        load_config(tmp_path / "gateway.toml")
+
+
+def test_two_clients_with_one_key_and_a_key_of_two_lines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANN", "one\ntwo")
+    routes, back = (ModelRoute(backs=("it",)),), {"url": "http://127.0.0.1:9"}
+    with pytest.raises(ParseError, match="characters that a header can contain"):
+        make_app(Config(backs={"it": Back(key_env="ANN", **back)}, routes=routes))
+    monkeypatch.setenv("ANN", "one")
+    keys: Any = {"ann": {"key_env": "ANN"}, "bob": {"key_env": "ANN"}}
+    with pytest.raises(ParseError, match="'ann' and 'bob' are the same"):
+        make_app(Config(backs={"it": Back(**back)}, routes=routes, keys=keys))
 
 
 def chunks(text: str) -> Iterator[bytes]:

@@ -18,7 +18,8 @@ import pytest
 import uvicorn
 from gateways import gateway
 
-from toolfmt.gateway.config import Config, load_config
+from toolfmt.gateway.config import Config
+from toolfmt.gateway.loading import load_config
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "local-model"
 TOKENS = llguidance.LLTokenizer("byte")

@@ -117,7 +117,7 @@ def test_a_server_that_cannot_begin_names_the_option(run: Run, tmp_path: Path) -
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, _, err = run("serve", "--upstream", "http://127.0.0.1:9/v1", "--port", port)
-    assert (code, f"port {port} of 127.0.0.1 is in use: choose another with --port" in err) == (2, True)
+    assert (code, f"cannot listen on port {port} of 127.0.0.1" in err) == (2, True)
     (tmp_path / "tools.json").write_text('[{"name": "f"}]')
     assert "a configuration is TOML" in run("serve", tmp_path / "tools.json")[2]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import ryaml
 
-from toolfmt.gateway.config import Config, load_config
+from toolfmt.gateway.config import Config
+from toolfmt.gateway.loading import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / "examples" / "gateway"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from errno import EADDRINUSE
 from pathlib import Path
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, create_server
 from tempfile import TemporaryDirectory
@@ -59,7 +58,8 @@ def serve(  # noqa: PLR0913 - one argument for each option
         from uvicorn.supervisors import Multiprocess
 
         from toolfmt.gateway.app import log_requests, make_app
-        from toolfmt.gateway.config import CONFIG_VARIABLE, changed, load_config, single
+        from toolfmt.gateway.config import CONFIG_VARIABLE
+        from toolfmt.gateway.loading import changed, load_config, single
     except ImportError:
         raise MissingExtraError("toolfmt serve", "gateway") from None
     if (config is None) == (upstream is None):
@@ -90,9 +90,10 @@ def serve(  # noqa: PLR0913 - one argument for each option
         try:
             listener = create_server((found.host, found.port), family=family, backlog=serving.backlog)
         except OSError as error:
-            if error.errno != EADDRINUSE:
-                raise
-            raise UsageError(f"port {found.port} of {found.host} is in use: choose another with --port") from None
+            raise UsageError(
+                f"cannot listen on port {found.port} of {found.host}: {error.strerror}; "
+                "choose others with --host and --port"
+            ) from None
         listener.set_inheritable(True)
         listener.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end
         sys.stderr.write(f"{client_settings(found, listener.getsockname()[1])}\n")

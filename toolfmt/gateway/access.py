@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.errors import ParseError
 from toolfmt.gateway.config import ClientKey, secret
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.transcripts.answering.answer_info import Failure
@@ -80,6 +81,10 @@ class Access:
         self._clients = [
             (name, secret(rule.key_env, rule.key_file) or "", _Limits(rule)) for name, rule in rules.items()
         ]
+        names: dict[str, str] = {}
+        for name, key, _ in self._clients:
+            if (first := names.setdefault(key, name)) != name:
+                raise ParseError(f"the keys {first!r} and {name!r} are the same: each client needs its own")
 
     def check(self, request: HTTPConnection) -> tuple[Caller, _Limits | None]:
         """Say who asks; raises `ExchangeError` for a client without a key."""

@@ -12,6 +12,7 @@ import httpx2
 
 from toolfmt import jsontext
 from toolfmt.conversation import Message, TextPart, Transcript
+from toolfmt.corpora.tokens import load
 from toolfmt.errors import ParseError
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
@@ -48,6 +49,8 @@ class Upstream:
         self._client = client
         self._signer = Signer(back.aws_region) if back.aws_region is not None else None
         self.folder = ModelFolder(back.model_dir) if back.model_dir is not None else None
+        if back.tokenizer is not None:
+            load(back.tokenizer)
         key = secret(back.key_env, back.key_file)
         self._key = key or ""
         self._headers = {**self.api.headers, **(self.api.key(key) if key else {}), **back.headers}

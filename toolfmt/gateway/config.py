@@ -20,24 +20,28 @@ as_model = "qwen3-8b"
 
 from __future__ import annotations
 
+import json
 import os
-import tomllib
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
+from math import inf
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 from urllib.parse import urlsplit
 
 import regex
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.gateway.apis import APIS
 from toolfmt.lookup.registry import AUTO, default_registry
 
 Constraint: TypeAlias = Literal["llama.cpp", "llguidance", "vllm", "sglang"]
 """Whose words a server takes a grammar in."""
 MIB = 1024 * 1024
+_HEADER: Final = regex.compile(r"[\x20-\x7e]+")
+"""What a header may contain."""
+_HEADER_NAME: Final = regex.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 CONFIG_VARIABLE = "TOOLFMT_GATEWAY"
 """The environment variable that brings a worker process its configuration, as JSON."""
 
@@ -48,13 +52,16 @@ def secret(env: str | None, file: str | None) -> str | None:
         key, place = os.environ.get(env, ""), f"the environment variable {env}"
     elif file is not None:
         try:
-            key, place = Path(file).read_text("utf-8").strip(), file
+            key, place = Path(file).read_text("utf-8"), file
         except (OSError, UnicodeDecodeError) as error:
             raise ParseError(f"the key cannot be read: {error}") from None
     else:
         return None
+    key = key.strip()
     if not key:
         raise ParseError(f"{place} is not set, or empty")
+    if not _HEADER.fullmatch(key):
+        raise ParseError(f"{place}: a key has only characters that a header can contain")
     return key
 
 
@@ -115,13 +122,45 @@ class Back(_Closed):
             raise ValueError(f"an api is one of {', '.join(APIS)}, not {api!r}")
         return api
 
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
+            raise ValueError("an http or https address, such as http://127.0.0.1:8080/v1, is required")
+        if parts.username is not None or parts.query or parts.fragment:
+            raise ValueError("an address has no password and no query: put a key in key_env or headers")
+        return url
+
+    @field_validator("headers")
+    @classmethod
+    def _are_headers(cls, headers: dict[str, str]) -> dict[str, str]:
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER.fullmatch(value):
+                raise ValueError(f"{name!r} is not a header: its name or value has other characters than HTTP allows")
+        return headers
+
+    @field_validator("extra")
+    @classmethod
+    def _is_json(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        try:
+            json.dumps(extra, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"fields of a request are JSON: {error}") from None
+        return extra
+
+    @field_validator("dialect")
+    @classmethod
+    def _is_of_text(cls, dialect: str) -> str:
+        try:
+            if dialect != AUTO and default_registry().dialect(dialect).syntax is None:
+                raise ValueError(f"{dialect!r} is a format of an API, not of text: name one of `toolfmt dialects`")
+        except ToolFmtError as error:
+            raise ValueError(str(error)) from None
+        return dialect
+
     @model_validator(mode="after")
-    def _has_an_address(self) -> Self:
-        parts = urlsplit(self.url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError(f"url is an http or https address, such as http://127.0.0.1:8080/v1, not {self.url!r}")
-        if self.dialect != AUTO and default_registry().dialect(self.dialect).syntax is None:
-            raise ValueError(f"the dialect {self.dialect!r} is none of text")
+    def _holds_together(self) -> Self:
         if self.context is not None and self.tokenizer is None:
             raise ValueError("a limit of the context needs a tokenizer: name one")
         if APIS[self.api].prompted and self.model_dir is None:
@@ -135,26 +174,27 @@ class Back(_Closed):
                 f"{useless} is for models that write their calls as text, and {self.api} gives calls by itself: "
                 f"choose the api text (--api text), or leave {useless} out"
             )
-        if self.pass_key and (self.key_env or self.key_file):
-            raise ValueError("a back is sent its own key or the client's, not both")
+        if sum(map(bool, (self.pass_key, self.key_env, self.key_file))) > 1:
+            raise ValueError("a back has one key: of key_env, key_file and pass_key (the client's), not both or all")
         return self
 
 
 class ModelRoute(_Closed):
     """Which backs serve which models."""
 
-    model: str = "*"
+    model: str = Field(default="*", min_length=1)
     """The models' names; `*` matches any characters."""
     backs: tuple[str, ...] = Field(min_length=1)
     """Asked in this order, the next where one cannot be reached or is overloaded."""
     weights: tuple[float, ...] = ()
     """How often each of the backs is asked first, in proportion; without any it is always the first."""
-    as_model: str | None = None
+    as_model: str | None = Field(default=None, min_length=1)
     """The name that the back knows the model by; else the client's."""
 
     @model_validator(mode="after")
     def _is_weighed(self) -> Self:
-        if self.weights and (len(self.weights) != len(self.backs) or min(self.weights) < 0 or not sum(self.weights)):
+        weights = self.weights
+        if weights and (len(weights) != len(self.backs) or min(weights) < 0 or not 0 < sum(weights) < inf):
             raise ValueError("weights has a number for each of the backs, none below 0 and not all 0")
         return self
 
@@ -196,9 +236,11 @@ class Redaction(_Closed):
     @model_validator(mode="after")
     def _is_an_expression(self) -> Self:
         try:
-            regex.compile(self.pattern)
+            empty = regex.compile(self.pattern).search("")
         except regex.error as error:
             raise ValueError(f"{self.pattern!r} is no regular expression: {error}") from None
+        if empty:
+            raise ValueError(f"{self.pattern!r} matches the empty text, which is everywhere")
         if set(self.replacement) & set('"\\'):
             raise ValueError("a replacement has no quotes and no backslashes")
         return self
@@ -239,6 +281,13 @@ class Config(_Closed):
         unknown = sorted({name for route in self.routes for name in route.backs} - set(self.backs))
         if unknown:
             raise ValueError(f"routes name backs that are not there: {', '.join(unknown)}")
+        for route in self.routes:
+            first = self.route(route.model)  # a pattern that matches another pattern's text matches all that it does
+            if first is not None and first is not route and not set(first.model) & {"?", "["}:
+                raise ValueError(
+                    f"the route of {route.model!r} is never used: that of {first.model!r} is before it and serves "
+                    "the same models; write it after"
+                )
         if self.record and self.store is None:
             raise ValueError("to record needs a store: name a database")
         closed = self.key_env is not None or self.keys
@@ -254,44 +303,6 @@ class Config(_Closed):
     def route(self, model: str) -> ModelRoute | None:
         """Find the first route of a model."""
         return next((route for route in self.routes if fnmatchcase(model, route.model)), None)
-
-
-def load_config(path: str | Path) -> Config:
-    """Read a configuration file; raises OSError, or `ParseError` with the place of what is wrong."""
-    try:
-        return Config.model_validate(tomllib.loads(Path(path).read_text(encoding="utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ParseError(f"{path}: a configuration is TOML, and this is not: {error}") from None
-    except ValidationError as error:
-        raise ParseError(f"{path}: {_found(error)}") from None
-
-
-def changed(config: Config, **changes: object) -> Config:
-    """Make a configuration with other values; raises `ParseError` where they do not hold together."""
-    try:
-        return Config.model_validate(config.model_dump() | changes)
-    except ValidationError as error:
-        raise ParseError(_found(error)) from None
-
-
-def single(url: str, api: str, **options: object) -> Config:
-    """Make the configuration of one back for every model; raises `ParseError` for what does not hold together."""
-    chosen = {name: value for name, value in options.items() if value is not None}
-    try:
-        back = Back.model_validate({"api": api, "url": url, **chosen})
-        return Config(backs={"upstream": back}, routes=(ModelRoute(backs=("upstream",)),))
-    except ValidationError as error:
-        raise ParseError(_found(error)) from None
-
-
-def _found(error: ValidationError) -> str:
-    """Say what is wrong and where, without the values: a key may be among them."""
-    return "; ".join(
-        "".join(
-            (*(f"{'/'.join(map(str, one['loc']))}: " for _ in one["loc"][:1]), one["msg"].removeprefix("Value error, "))
-        )
-        for one in error.errors(include_input=False)
-    )
 
 
 def _loopback(host: str) -> bool:

@@ -84,7 +84,10 @@ class Store:
                 sql.event.listen(self._engine, "connect", _durable)
             _EXCHANGES.metadata.create_all(self._engine)
         except (ImportError, SQLAlchemyError) as error:
-            raise ParseError(f"the store cannot be opened: {error}") from None
+            reason = str(error).partition("\n")[0]
+            raise ParseError(
+                f"the store cannot be opened: {reason}; `store` is an address such as sqlite:///gateway.db"
+            ) from None
 
     def save(self, exchange: KeptExchange) -> None:
         """Write an exchange; it is there for good when this returns. Raises `StoreError`."""
