@@ -163,3 +163,13 @@ def test_a_folder_of_tables_goes_on_behind_a_complete_one(run: Run, tmp_path: Pa
     assert run("convert", inside, *TO, "-o", f"{out}/", "--resume", "--on-error", "skip")[0] == 1
     assert sorted(path.name for path in out.iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
     assert [one["id"] for path in sorted(out.iterdir()) for one in read(path)] == ["a", "b", "c"]
+
+
+def test_a_list_of_rows_is_many_conversations(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    xlam = {"query": "Weather?", "answers": "[]", "tools": "[]"}
+    for entry in (xlam, {"prompt": "Hi.", "completion": "Hello."}, {"custom_id": "1", "body": {"input": "Hi."}}):
+        file.write_text(json.dumps([entry, entry]), "utf-8")
+        assert run("stats", file)[2] == "toolfmt: 2 conversations, 0 unreadable\n"
+    file.write_text(json.dumps([{"type": "human", "content": "Hi."}] * 2), "utf-8")
+    assert run("stats", file)[2] == "toolfmt: 1 conversations, 0 unreadable\n"

@@ -138,12 +138,16 @@ def test_only_the_same_run_goes_on(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_target_that_cannot_be_written_is_named(run: Run, corpus: Path, tmp_path: Path) -> None:
-    for target, named in (("/dev/full", "/dev/full: No space"), ("/proc/none/out.jsonl", "/proc/none: ")):
+    for target, named in (("/dev/full", "/dev/full: No space"), ("/proc/out.jsonl", "/proc")):
         code, out, err = run("convert", corpus, *TO, "-o", target, "--on-error", "skip")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"toolfmt: {named}")
-    assert run("convert", corpus, *TO, *into(tmp_path / "new", "deep/out.jsonl"))[0] == 1
-    assert (tmp_path / "new" / "deep" / "out.jsonl").exists()
+    folder = tmp_path / "new" / "deep"
+    for option in ("-o", "--report", "--quarantine"):
+        code, out, err = run("convert", corpus, *TO, option, folder / "out.jsonl", "--on-error", "skip")
+        assert (code, out) == (2, "")
+        assert f"there is no folder {folder}: make it first" in err
+    assert run("convert", corpus, *TO, "-o", f"{tmp_path}/new/", "--on-error", "skip")[0] == 1
 
 
 def test_a_row_that_is_too_long_is_refused_by_name(run: Run, tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ ROWS = lines(
     chat(2, tool="sea", failed=True),
     {"messages": [{"role": "system", "content": "S"}, *chat(3)["messages"]]},
     {"messages": chat(4)["messages"][:1]},
+    {"messages": [*chat(5)["messages"], {"role": "tool", "tool_call_id": "a", "content": "ok"}]},
 )
 
 
@@ -46,11 +47,12 @@ ROWS = lines(
     ("filters", "kept"),
     [
         (["tool=sky"], [1]),
-        (["call!=sky"], [0, 2, 3, 4]),
+        (["call!=sky"], [0, 2, 3, 4, 5]),
         (["role=system"], [3]),
         (["role!=tool", "messages>=2"], [0, 3]),
         (["failures=0"], [0, 1, 3, 4]),
         (["broken > 0"], [2]),
+        (["orphans>0"], [5]),
         (["calls=1", "broken=0"], [1]),
         (["characters<11"], [4]),
     ],
@@ -59,7 +61,7 @@ def test_filters(run: Run, filters: list[str], kept: list[int]) -> None:
     options = [word for one in filters for word in ("--filter", one)]
     code, out, err = run(*TO, *options, stdin=ROWS)
     assert (code, numbers(out)) == (0, kept)
-    assert f", {5 - len(kept)} not selected" in err
+    assert f", {6 - len(kept)} not selected" in err
 
 
 @pytest.mark.parametrize("wrong", ["tool", "tool<3", "messages=few", "colour=red", "messages>=-1", ""])
@@ -77,11 +79,11 @@ def test_duplicates_are_written_once(run: Run, tmp_path: Path, jobs: int) -> Non
     out = tmp_path / "out.jsonl.gz"
     code, _, err = run(*TO, tmp_path, "--dedup", "-o", out, "--report", tmp_path / "report.json", "--jobs", jobs)
     assert code == 0
-    assert "6 converted to anthropic" in err
+    assert "7 converted to anthropic" in err
     assert ", 2 duplicates" in err
     code, text, _ = run("convert", out, "--from", "anthropic", "--to", "anthropic")
     assert numbers(text)[:3] == [0, 1, 2]
-    assert numbers(text)[5:] == [1]
+    assert numbers(text)[6:] == [1]
     assert json.loads((tmp_path / "report.json").read_text("utf-8"))["duplicates"] == 2
     assert run(*TO, tmp_path, "--dedup", "-o", out, "--resume")[0] == 2
 

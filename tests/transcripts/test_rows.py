@@ -185,6 +185,26 @@ def test_what_is_no_thought_stays_text(text: str) -> None:
     assert parts(turns(("gpt", "<think>\n\n</think>\n\nHi.")), "sharegpt") == [TextPart("Hi.")]
 
 
+def test_null_beside_a_tool_says_nothing() -> None:
+    row = {"system": json.dumps([{**TOOL, "required": None}]), "conversations": turns(("user", "Hi."))}
+    assert convert(row, source="toolace", target="openai-chat").losses == ()
+
+
+def test_a_name_with_spaces_is_called_in_toolace() -> None:
+    tools = json.dumps([{**TOOL, "name": "Get Weather", "required": None}])
+    said = '[Get Weather(city="see Get Weather(x)"), Get Weather(city="Rome")]'
+    row = {"system": f"Use these: {tools}", "conversations": turns(("user", "Hi."), ("assistant", said))}
+    found = find("toolace").read(row)
+    calls = (CallPart("Get Weather", {"city": "see Get Weather(x)"}), CallPart("Get Weather", {"city": "Rome"}))
+    assert found.messages[2].parts == calls
+    there = convert(row, source="toolace", target="openai-chat")
+    assert {(loss.code, loss.detail) for loss in there.losses} == {
+        ("tool_name", "Get Weather -> Get_Weather"),
+        ("tool", "Get Weather"),
+    }
+    assert convert(there.value, source="openai-chat", target="toolace", residue=there.residue).value == row
+
+
 @pytest.mark.parametrize("name", ["hf-chat", "trl"])
 def test_tools_may_be_text(name: str) -> None:
     row = {

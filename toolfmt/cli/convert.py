@@ -1,6 +1,7 @@
 """`toolfmt convert`: conversations from one format to another, one or millions."""
 
 import sys
+from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -70,7 +71,8 @@ def convert(  # noqa: PLR0913 - one argument for each option
         Parameter(
             name="--filter",
             help="Take only these: tool=NAME, call=NAME, role=NAME (or !=), or messages, calls, errors, broken, "
-            "unanswered, failures, characters, tokens with <=, <, =, !=, > or >= and a number. Several must all hold.",
+            "unanswered, orphans, failures, characters, tokens with <=, <, =, !=, > or >= and a number. Several must "
+            "all hold.",
             negative=(),
             consume_multiple=False,
         ),
@@ -106,6 +108,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
     _refuse_overwriting(given, out, side, folder=folder)
     aside = side if on_error == "quarantine" else None
+    _refuse_new_folders(filter(None, (None if out is None else Path(out), quarantine, report)))
     check_writable([*_targets(given, out, folder=folder), *filter(None, (aside, report))])
 
     work = Work(
@@ -230,6 +233,12 @@ def _targets(given: list[Source], out: str | None, *, folder: bool) -> list[Path
     if out is None:
         return []
     return [Path(out) / source.name for source in given] if folder else [Path(out)]
+
+
+def _refuse_new_folders(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if not path.parent.exists():
+            raise UsageError(f"{path}: there is no folder {path.parent}: make it first")
 
 
 def _refuse_overwriting(given: list[Source], out: str | None, side: Path, *, folder: bool) -> None:

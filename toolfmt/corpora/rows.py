@@ -17,7 +17,7 @@ from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.exchanges import exchange, inside, without
-from toolfmt.transcripts.formats import formats
+from toolfmt.transcripts.formats import evident, formats
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import FormatQuestionError, origin
 
@@ -84,7 +84,7 @@ def entries(whole: TextRow) -> Iterator[TextRow]:
     except ParseError:
         value = None
     keys = {made.messages for made in formats()}
-    if is_array(value) and value and all(_is_whole(item, keys) for item in value):
+    if is_array(value) and value and (all(_is_whole(item, keys) for item in value) or _are_rows(value)):
         for number, item in enumerate(value, 1):
             yield TextRow(whole.file, number, jsontext.dumps(item).encode())
     else:
@@ -94,6 +94,16 @@ def entries(whole: TextRow) -> Iterator[TextRow]:
 def _is_whole(item: JsonValue, keys: AbstractSet[str]) -> bool:
     """Whether an entry of a list is a conversation of its own and not a message: it holds a list of messages."""
     return is_array(item) or (is_object(item) and any(is_array(item.get(key)) for key in keys))
+
+
+def _are_rows(value: list[JsonValue]) -> bool:
+    """Whether a list is of rows such as a table has: objects that are no messages, and make no conversation."""
+    rows = all(is_object(item) and item.keys().isdisjoint(_MESSAGE) for item in value)
+    return rows and not evident(value)
+
+
+_MESSAGE: Final = frozenset({"role", "from", "content", "parts"})
+"""The keys of messages."""
 
 
 def place(row: Row) -> str:
@@ -134,13 +144,14 @@ class Picked:
 
     def conversation(self, row: JsonValue) -> JsonValue:
         """Get a row's conversation, its answer included; raises ParseError where there is none."""
-        answer = inside(row, self.answer) if self.answer else None
         try:
-            value = inside(without(row, self.answer) if self.answer else row, self.place(row))
+            value = inside(row, self.place(row))
         except ParseError as error:
             raise ParseError(f"{error}{self._instead(row)}") from None
         if not self.answer:
             return value
+        answer = inside(row, self.answer)
+        value = inside(without(row, self.answer), self.at)
         if is_object(answer) and answer.get("error"):
             raise ParseError(f"{self.answer}: an API's error: {read_error(answer).message}")
         return exchange(value, answer, self.source)

@@ -50,7 +50,10 @@ _NUMBERS: Final[Mapping[str, Callable[[Statistics], int]]] = {
     "errors": lambda found: sum(one.errors for one in found.tools.values()),
     "broken": lambda found: sum(one.broken for one in found.tools.values()),
     "unanswered": lambda found: sum(one.unanswered for one in found.tools.values()),
-    "failures": lambda found: sum(one.errors + one.broken + one.unanswered for one in found.tools.values()),
+    "orphans": lambda found: found.orphans,
+    "failures": lambda found: (
+        found.orphans + sum(one.errors + one.broken + one.unanswered for one in found.tools.values())
+    ),
 }
 _LENGTHS: Final = ("characters", "tokens")
 

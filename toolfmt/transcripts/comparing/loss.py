@@ -202,7 +202,8 @@ def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
     """Name a tool and what the other declaration lacks of it: `web_search, without allowed_domains`."""
     if tool.kind == "hosted":
         return f"{tool.name}{without(_own(tool), [_own(other), tool.name])}"
-    gone = [key.partition(".")[2] or key for key in tool.extra if key not in other.extra]
+    extra = (key for key, value in tool.extra.items() if value is not None and key not in other.extra)
+    gone = [key.partition(".")[2] or key for key in extra]
     gone += ["description"] if tool.description and not other.description else []
     return f"{tool.name}, without {', '.join(gone)}" if gone else tool.name
 
@@ -215,4 +216,5 @@ def _own(tool: ToolDeclaration) -> JsonValue:
 def _rest(tool: ToolDeclaration) -> ToolDeclaration:
     """Give what a declaration says beside its schema, as far as it says anything."""
     schema = None if tool.kind == "function" else tool.parameters
-    return replace(tool, description=tool.description or None, parameters=schema, strict=None)
+    extra = {key: value for key, value in tool.extra.items() if value is not None}
+    return replace(tool, description=tool.description or None, parameters=schema, strict=None, extra=extra)

@@ -19,22 +19,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import Message, ResultPart, TextPart, ToolDeclaration, Transcript
+from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.formatters.syntax_calls import result_formatter
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import default_registry
 from toolfmt.transcripts.datasets.rows import TURNS, read_turn, row, system_message, texts
 from toolfmt.transcripts.format import Rules
-from toolfmt.transcripts.parts.values import json_text, own, rest
+from toolfmt.transcripts.parts.values import json_at, json_text, own, rest
 from toolfmt.transcripts.text.texts import Texts, offered
 
 if TYPE_CHECKING:
     from toolfmt.dialect.record import Dialect
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
     from toolfmt.transcripts.tables.declaring import Declaring
 
 _LIST: Final = re.compile(r"\[\s{0,99}\{")
+_NAME: Final = re.compile(r'[\w.]+|.*["\\].*', re.DOTALL)
+"""A name that code can have, or that JSON would escape."""
 _TRIED: Final = 8
 """How many lists in a system text are looked at; the first of tools counts."""
 
@@ -91,9 +93,31 @@ class TextRows:
         if messages and messages[0].role == "system":
             tools, words = self._declared(texts(messages[0].parts))
             messages[0].parts = (TextPart(words),) if words else ()
-        self._texts.understand(messages, offered(tools))
+        self._understand(messages, offered(tools))
         known = {TURNS, "system"} if isinstance(beside, str) else {TURNS}
         return Transcript(tuple(messages), tools, extra=rest(whole, known, self.owner))
+
+    def _understand(self, messages: list[Message], tools: Mapping[str, ToolDefinition]) -> None:
+        """Read the calls; a name that code cannot have, `Get Weather(city="Paris")`, gives way to one that it can."""
+        answers = [message for message in messages if message.role == "assistant"]
+        said = "\n".join(texts(message.parts) for message in answers)
+        odd = [name for name in tools if not _NAME.fullmatch(name) and f"{name}(" in said]
+        names = {code: name for at, name in enumerate(odd) if (code := f"tool_{at}_") not in said}
+        if not names:
+            self._texts.understand(messages, tools)
+            return
+        codes = {name: code for code, name in names.items()}
+        for part in (part for message in answers for part in message.parts):
+            if isinstance(part, TextPart):
+                part.text = _renamed(part.text, codes)
+        coded = {code: tools[name].model_copy(update={"name": code}) for code, name in names.items()}
+        self._texts.understand(messages, {**tools, **coded})
+        for part in (part for message in answers for part in message.parts):
+            if isinstance(part, CallPart):
+                part.name = names.get(part.name, part.name)
+                part.arguments, part.text = json_at(_renamed(part.json, names)), None
+            elif isinstance(part, TextPart):
+                part.text = _renamed(part.text, names)
 
     def _declared(self, text: str) -> tuple[tuple[ToolDeclaration, ...] | None, str]:
         """Find the tools in a system text, and the text without what is written here to declare them."""
@@ -149,6 +173,13 @@ class TextRows:
         if not text:
             return None
         return text if self.system_beside else {"from": self.names["system"], "value": text}
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """Replace the names of called functions."""
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(f"{name}(", f"{names[name]}(")
+    return text
 
 
 def turns_of(value: JsonValue) -> list[JsonObject]:
