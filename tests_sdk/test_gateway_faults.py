@@ -56,6 +56,7 @@ def chunk(**delta: Any) -> bytes:
 
 BEGUN = chunk(role="assistant", content="Let me look.")
 OPENED = {"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"city": "Pa'}}
+NAMELESS = {"index": 0, "id": "c1", "function": {"arguments": "{}"}}
 ENDED = chunk(content=" Done.").replace(b'"finish_reason": null', b'"finish_reason": "stop"') + b"data: [DONE]\n\n"
 STREAMS = {
     "closed in an event": [head(), BEGUN, chunk(tool_calls=[OPENED])[:-40]],
@@ -64,6 +65,8 @@ STREAMS = {
     "half a character in the middle": [head(), BEGUN, chunk(content="é").replace(b"\xa9", b""), chunk(content="x")],
     "a page after the beginning": [head(), BEGUN, b"data: <html>Bad gateway</html>\n\n"],
     "no object": [head(), BEGUN, b"data: 5\n\n"],
+    "a call without a name": [head(), chunk(tool_calls=[{"index": 0, "id": "c1"}]), ENDED],
+    "a call without a name in one piece": [head(), BEGUN, chunk(tool_calls=[NAMELESS]), ENDED],
     "fewer bytes than promised": [head(b"200 OK", b"text/event-stream", b"content-length: 9999"), BEGUN],
 }
 
@@ -129,6 +132,8 @@ WHOLE = {
     "nothing at all": [],
     "half a character": [head(b"200 OK", b"application/json"), '{"a": "é'.encode()[:-1]],
     "too much": [head(b"200 OK", b"application/json"), b" " * 2_000_000],
+    "an error that says OK": [head(b"200 OK", b"application/json"), b'{"error": {"message": "no", "type": "x"}}'],
+    "another place": [head(b"307 Temporary Redirect", b"text/html", b"location: http://127.0.0.1:9/")],
 }
 
 

@@ -178,14 +178,15 @@ class Upstream:
             return await awaited
 
     async def _failure(self, response: httpx2.Response) -> Failure:
+        status = response.status_code if response.is_error else BAD_GATEWAY  # a redirect is not followed
         body = (await self._body(response)).decode(errors="replace")
         if self._key:  # a server may quote what it refuses
             body = body.replace(self._key, "[key]")
         try:
-            return read_error(jsontext.loads(body), status=response.status_code)
+            return read_error(jsontext.loads(body), status=status)
         except ParseError:
             reason = " ".join(body[:200].split()) or "no reason given"
-            return read_error(f"the upstream answered {response.status_code}: {reason}", status=response.status_code)
+            return read_error(f"the upstream answered {response.status_code}: {reason}", status=status)
 
     async def _body(self, response: httpx2.Response) -> bytes:
         found = bytearray()

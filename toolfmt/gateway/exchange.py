@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
+from toolfmt.events import CallFailed, Notice
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer, refusal
@@ -26,7 +27,7 @@ from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
-from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream
+from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream, read_stream
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.streams.relay import awrite_stream
@@ -85,7 +86,7 @@ class Conversing(Handler):
             return GatewayAnswer(answer, headers=dict(headers), losses=(*sent.losses, *losses))
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         events = aread_stream(values, source=upstream.format)
-        written = self._stream(asked, events, events.info, head)
+        written = self._stream(asked, _named(events), events.info, head)
         return GatewayAnswer(events=written, headers=dict(headers), info=events.info, losses=sent.losses)
 
     async def _text(  # noqa: PLR0913, PLR0917 - what an exchange has
@@ -131,7 +132,8 @@ class Conversing(Handler):
             answer = write_answer(emitted, info, target=self.format, id=head.id, model=head.model, created=head.created)
             await self._keep(asked, head, renamed_object(answer, asked.names))
 
-        events = _complete(events, info, keep if self._keeps(asked) else None)
+        parts = (event async for event in events if not isinstance(event, Notice))  # nothing is begun by a notice
+        events = _complete(parts, info, keep if self._keeps(asked) else None)
         stream = awrite_stream(
             events, target=self.format, info=info, id=head.id, model=head.model, created=head.created
         )
@@ -173,6 +175,8 @@ class Conversing(Handler):
     ) -> tuple[JsonValue, Sequence[Loss]]:
         """Convert a whole answer, and keep it; what was lost."""
         with _unreadable():
+            if is_object(value) and (value.get("error") or value.get("type") == "error"):
+                _check_failure(value, source)
             done = convert_answer(
                 value,
                 source=source,
@@ -185,6 +189,23 @@ class Conversing(Handler):
         await self._keep(asked, head, answer)
         complete = self._completing(asked)
         return answer if complete is None or not is_object(answer) else complete(answer), done.losses
+
+
+def _check_failure(value: JsonObject, source: str) -> None:
+    """Raise `UpstreamError` for an error that a back sent as an answer, with the status 200."""
+    read = read_stream([value], source=source)
+    for _ in read:  # the record is complete after the events
+        pass
+    if read.info.failure is not None and not read.info.stop:
+        raise UpstreamError(read.info.failure, logged="the upstream's answer is an error")
+
+
+async def _named(events: AsyncIterable[Event]) -> AsyncIterator[Event]:
+    """Raise `UpstreamError` for a call without a name, which no client could be given."""
+    async for event in events:
+        if isinstance(event, CallFailed) and not event.name:
+            raise bad_answer(_UNREAD, event.detail)
+        yield event
 
 
 @contextmanager
