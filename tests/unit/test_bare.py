@@ -97,8 +97,23 @@ def test_what_closes_a_list_or_a_fence_belongs_to_the_last_call() -> None:
         assert end.span == (0, len(text))
 
 
-def test_a_call_that_stands_alone_is_reported_with_its_last_brace() -> None:
-    assert isinstance(opened("openai-json", offered=True).feed(CALL)[-1], CallEnd)
+def test_a_call_that_stands_alone_is_reported_once_nothing_of_it_can_follow() -> None:
+    for after in ("\nD", " {", " Done.\n"):
+        parser = opened("openai-json", offered=True)
+        assert not [event for event in parser.feed(CALL) if isinstance(event, CallEnd)]
+        assert [event for event in parser.feed(after) if isinstance(event, CallEnd)], after
+
+
+@pytest.mark.parametrize("after", [' x", "b": 2}}', '}}, x"}', ', "b": 2}', ' "b": 2}'])
+@pytest.mark.parametrize("before", ["", "["])
+def test_the_rest_of_a_call_makes_it_a_failure(before: str, after: str) -> None:
+    for cut in (1, len(CALL)):
+        text = f"{before}{CALL}{after}"
+        events = [
+            *toolfmt.parse_stream([text[at : at + cut] for at in range(0, len(text), cut)], dialect="openai-json")
+        ]
+        assert {event.reason for event in events if isinstance(event, CallFailed)} == {"malformed"}, text
+        assert not [event for event in events if isinstance(event, CallEnd)], text
 
 
 @pytest.mark.parametrize("text", ["", " ", "{}", "{'a': 1}", '{"a": 1,}', "{/* c */}", "[]", "{", "1", "{} {}", "NaN"])

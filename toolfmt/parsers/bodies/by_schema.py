@@ -17,7 +17,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.syntax import name_in_id
 from toolfmt.errors import SchemaError
 from toolfmt.parsers.bodies.json_values import decode
-from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.parsers.scanning.cursor import WHITE, Malformed
 from toolfmt.parsers.scanning.resuming import Fault
 from toolfmt.schema import declares, extra_arguments, problems, property_schema
 
@@ -81,10 +81,11 @@ def may_belong_outside(arguments: JsonObject, schema: JsonObject) -> bool:
 def without_brace(text: str, tool: ToolDefinition | None, limits: Limits) -> JsonObject | None:
     """The arguments whose JSON text lacks its last brace; None where more may be missing.
 
-    After a string nothing is certain: a quote in its text may have ended it.
+    After a string nothing is certain, because a quote in its text may have ended it; an object that only begins holds
+    nothing yet.
     """
     fault = Fault(text)
-    if fault.depth != 1 or fault.quoted or fault.after_string:
+    if fault.depth != 1 or fault.quoted or fault.after_string or not text.strip("{" + WHITE):
         return None
     try:
         arguments = decode(text + "}", 0, limits)

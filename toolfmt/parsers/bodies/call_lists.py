@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from toolfmt.parsers.scanning.cursor import Cursor, Reading
     from toolfmt.parsers.scanning.sink import Sink
 
+MEMBERS_AFTER = "members after the brace that ends the call"
+"""What is wrong with a call of which more follows."""
 _AFTER = frozenset({",", "]", "}", "{", "<", "[", ";", "", "/", "#"})
 """What is before the next element, after the last, or in a marker."""
 _MEMBER_NEXT = regex.compile(r"""\s{0,64},\s{0,64}["'][^"'\n]{1,64}["']?\s{0,8}:""")
@@ -127,7 +129,7 @@ def _refuse_rest(cur: Cursor) -> Reading[None]:
     """Raise `Malformed` where something else than the next element or the list's end follows an object."""
     end = cur.at
     if (yield from match_next(cur, _MEMBER_NEXT)) is not None:
-        raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+        raise Malformed("malformed", MEMBERS_AFTER, cur.at)
     if (peek(cur) or (yield from skip_space(cur))) not in _AFTER:
-        raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+        raise Malformed("malformed", MEMBERS_AFTER, cur.at)
     cur.go(end)

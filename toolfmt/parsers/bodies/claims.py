@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from toolfmt import jsontext
 from toolfmt.parsers.bodies.element_values import leaf
 from toolfmt.parsers.scanning.cursor import Malformed
-from toolfmt.schema import declares, property_schema
+from toolfmt.schema import declares, property_names, property_schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -92,6 +92,7 @@ def _means_nothing(key: str, text: str, *, on_call: bool) -> bool:
     return _NAMESPACE(key) is not None
 
 
+_PHRASE = re.compile(r"[\s=]").search
 _MARKS = frozenset({"id", "call_id", "tool_call_id", "index", "type", "object", "role", "status", "version"})
 _THOUGHTS = frozenset({"thought", "thoughts", "thinking", "reasoning", "rationale", "reason", "explanation", "comment"})
 
@@ -107,13 +108,23 @@ def misplaced(keys: Mapping[str, JsonValue], given: Collection[str], tool: ToolD
     }
 
 
+def refuse_phrase(key: str, schema: JsonObject | None, at: int) -> None:
+    """Raise `Malformed` for a key of the arguments that reads as a phrase or an assignment and is not declared.
+
+    `{count=3:flag}`, `Sure, here it is:`. Where the tool declares no keys, any key may be meant.
+    """
+    if _PHRASE(key) and not declares(schema, key) and any(property_names(schema)):
+        raise Malformed("malformed", f"no argument is called {key!r}", at)
+
+
 def enclosed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
-    """What is wrong where all arguments are given in one that the tool does not have; else ""."""
-    key, value = next(iter(arguments.items())) if len(arguments) == 1 else ("", None)
-    if tool is None or not jsontext.is_object(value) or not value or declares(tool.parameters, key):
+    """What is wrong where the arguments are given in a key that the tool does not have, and none beside it; else ""."""
+    if tool is None or any(declares(tool.parameters, key) for key in arguments):
         return ""
-    inside = all(declares(tool.parameters, name) for name in value)
-    return f"the arguments are inside an extra key {key!r}: write them at the top level" if inside else ""
+    for key, value in arguments.items():
+        if jsontext.is_object(value) and value and all(declares(tool.parameters, name) for name in value):
+            return f"the arguments are inside an extra key {key!r}: write them at the top level"
+    return ""
 
 
 def hidden(keys: Collection[str], taken: Collection[str], given: Collection[str], tool: ToolDefinition | None) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import regex
 
+from toolfmt.dialect.literals import KEYWORD
 from toolfmt.parsers.scanning.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.scanning.damage import mentioned, part_of
 from toolfmt.parsers.scanning.patterns import cut_off, match_first, match_next
@@ -43,6 +44,10 @@ _CLOSES: Final = re.compile(r"[\w)\]}.,;:!?]")
 
 
 _AFTER_KEY: Final = re.compile(r",\s{0,64}[\w.\-]{1,64}\s{0,64}:\s{0,64}\Z").search
+_AFTER_CALL: Final = re.compile(
+    rf"(?:\)\s{{0,64}},|\[)\s{{0,64}}{KEYWORD}\(\s{{0,64}}(?:{KEYWORD}\s{{0,64}}[:=]\s{{0,64}})?\Z"
+).search
+"""The beginning of another call of a list, up to its first text."""
 _BEFORE_INNER: Final = frozenset(":,[{(")
 _AFTER_INNER: Final = frozenset(":,]})")
 """What is around quotes that are balanced inside a text, as in a literal that it quotes."""
@@ -165,6 +170,8 @@ class LiteralTexts:
             raise Malformed("malformed", "an expression where a literal is due", cur.at)
         if (yield from match_next(cur, self._grammar.next_argument[quote])) is not None:
             raise Malformed("malformed", "the next argument lacks what is between its name and its value", cur.at)
+        if self._grammar.literals.keywords and _AFTER_CALL(self._tail.text) is not None:
+            raise Malformed("malformed", "the next call begins in a text that is not closed", cur.at)
         if not self._grammar.literals.escapes and _AFTER_KEY(self._tail.text) is not None:
             raise Malformed("malformed", "the next argument begins in a text that is not closed", cur.at)
         while cur.pos + len(quote) >= len(cur.buf) and not cur.eof:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt import jsontext
+from toolfmt.parsers.bodies.claims import refuse_phrase
 from toolfmt.parsers.bodies.yaml_nodes import Plain, YamlError, YamlNode, parse, resolve
 from toolfmt.parsers.scanning.cursor import Malformed, Truncated
 from toolfmt.parsers.scanning.patterns import GAP, first_match, match_next
@@ -58,6 +59,8 @@ class YamlBody:
             values = _YamlValues(self.limits).read(text, schema)
         except YamlError as error:
             raise Malformed(error.reason, str(error), closer) from None
+        for key in values:
+            refuse_phrase(key, schema, closer)
         self.draft.add(jsontext.dumps(values))
         return values
 

@@ -370,6 +370,7 @@ class CompiledSyntax:
             own, inside = literal(frame.body), r"[\s\S]"
         lead = next((literal(tag) for tag, _ in _FIRST_TAG.findall(form.call)), "")
         around = Around(begins, strip_groups(own), follow, inside, section, section_end=closer, lead=lead)
+        extra = ")" if form.literals is None else ""
         return FormGrammar(
             form=form,
             head=begin,
@@ -378,7 +379,7 @@ class CompiledSyntax:
             escaped=form.elements is not None and form.elements.escape != "none",
             body=body,
             middle=regex.compile(middle, self.flags) if middle else None,
-            extra_tail=regex.compile(rf"{GAP}(?P<extra>[}}\]]{{1,8}}{GAP})?(?:{end})", self.flags),
+            extra_tail=regex.compile(rf"{GAP}(?P<extra>[}}\]{extra}]{{1,8}}{GAP})?(?:{end})", self.flags),
             payload=payload,
             tail=regex.compile(end, self.flags) if end else None,
             whole_tail=regex.compile(whole, self.flags),

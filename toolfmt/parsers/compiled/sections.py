@@ -105,6 +105,22 @@ class Section:
     inner: Nesting
     """The same of one of its calls."""
 
+    @property
+    def closing(self) -> str:
+        """The closing marker, as the format writes it."""
+        return self.forms[0].form.section.partition("{calls}")[2]
+
+    @property
+    def own(self) -> str:
+        """All markers of the calls, as the format writes them."""
+        return "".join([form.form.section + form.form.call for form in self.forms])
+
+    @property
+    def bracketed(self) -> bool:
+        """Whether a bracket alone may close the calls, so that no other one is looked for before it."""
+        shortest = with_and_without(self.closing)[-1].strip()
+        return shortest in {"]", "}"} or (not shortest and self.forms[0].form.array)
+
     def ends_whole(self, text: str) -> bool:
         """Whether a text ends with a closing marker of the calls, or of one of them, so that it was not cut off."""
         tails = [form.tail.pattern for form in self.forms if form.tail is not None]

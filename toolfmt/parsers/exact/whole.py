@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _LIST = re.compile(rf"{SPACE}\[").match
 _NEXT = re.compile(rf"{SPACE}([,\]])").match
-_GOES_ON = re.compile(rf"{SPACE}[,\"}}\]]|[ \t]*[\w'()]").match
+_GOES_ON = re.compile(rf"{SPACE}[,\"}}\]]|[ \t]*[\w'()\[{{]").match
 """What may go on with a call that no marker ends."""
 _MARKS = re.compile("[`~>\"'\u201c\u2018\u00ab]").search
 """What a text holds in which a call may be quoted."""
@@ -58,7 +58,7 @@ class WrittenSection:
         if "{" in closing or fenced or (data.array and data.call != "{call}"):
             raise NotAtOnce
         endless = compiled.endless or (compiled.literals is not None and not closing.strip())
-        self._goes_on = _GOES_ON if endless and not unmarked else None
+        self._goes_on = _GOES_ON if endless else None
         self._form, self._listed = form, data.array
         self._rivals = rivals
         self._closer = re.compile(SPACE + as_written(closing.strip())).match if closing.strip() else None

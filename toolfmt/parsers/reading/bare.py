@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
 from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import ignore, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.reading.bare_ends import ODD, BareEnds, Verdict, cannot_be_call, foreign, judge
+from toolfmt.parsers.reading.call_ends import goes_on, skip_surplus
 from toolfmt.parsers.reading.skipping import NEAR, pass_on
 from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.scanning.patterns import GAP, JSON_START, match_next
@@ -90,6 +92,8 @@ class BareReader:
         while (yield from self._candidate()):
             if not fenced:
                 self._ends.end_here()
+                yield from skip_surplus(cur, self._sink)
+                self._ends.end_candidate()
             more = yield from match_next(cur, _json_after(_NEXT_IN_FENCE if fenced else _NEXT))
             if more is not None:
                 cur.pos = more.end()
@@ -144,7 +148,7 @@ class BareReader:
             found.draft.think()
             self._sink.text(*found.text_value)
         else:
-            self._emit_verdict(found, verdict)
+            yield from self._emit_verdict(found, verdict)
 
     def _list(self) -> Reading[None]:
         """Read a list that may be one of calls."""
@@ -207,7 +211,7 @@ class BareReader:
         if self._held_calls(found, before):
             return
         if sure or verdict.kind in {"call", "failed"}:
-            self._emit_verdict(found, verdict)
+            yield from self._emit_verdict(found, verdict, listed=True)
         elif not self._ends.hold_non_call(found.draft, verdict):
             raise _NoCall
 
@@ -231,9 +235,12 @@ class BareReader:
             self._ends.end_candidate()
         return True
 
-    def _emit_verdict(self, found: CallObject, verdict: Verdict) -> None:
+    def _emit_verdict(self, found: CallObject, verdict: Verdict, *, listed: bool = False) -> Reading[None]:
         """Decide what a complete object is."""
-        if verdict.kind == "call":
+        self._cur.deadline = NEVER  # what follows is no part of the call
+        if verdict.kind == "call" and (yield from goes_on(self._cur, listed=listed)):
+            self._ends.fail(found.draft, "malformed", MEMBERS_AFTER)
+        elif verdict.kind == "call":
             self._ends.call(found.draft, found.settled())
         elif verdict.kind == "failed" or self._ends.sure:
             self._ends.fail(found.draft, verdict.reason, verdict.detail)

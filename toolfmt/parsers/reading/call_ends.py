@@ -8,21 +8,28 @@ f[ARGS]{"a": {"b": 1}}, "c": 2}      the object ended too early: no call
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import regex
 
 from toolfmt import jsontext
+from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
 from toolfmt.parsers.scanning.cursor import NEVER, Malformed
 from toolfmt.parsers.scanning.patterns import cut_off, match_next, search_on
 from toolfmt.schema import declares
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
     from toolfmt.model import JsonObject
     from toolfmt.parsers.bodies.element_grammar import ElementGrammar
     from toolfmt.parsers.compiled.sections import FormGrammar
     from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Draft
+    from toolfmt.parsers.scanning.sink import Draft, Sink
+
+    Note: TypeAlias = Callable[[str, str, int, int], None]
 
 _ARGUMENT = r"<(?:[|\uff5c]\w{1,16}[|\uff5c])?(?:[Pp]aram|[Aa]rg)\w{0,12}[\s=>]"
 """What an argument begins with in the formats that write elements."""
@@ -32,27 +39,76 @@ _GOES_ON = regex.compile(
     r"""|[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
     r"""|["'][^"'\n]{1,64}["']?\s{0,8}:|[\w.$\-]{1,64}["']\s{0,8}:|[)\]}]{1,8}[^\n"<\[{]{0,256}")"""
 )
+_LISTED_GOES_ON = regex.compile(rf"(?!\s{{0,64}}\])(?:{_GOES_ON.pattern})")
 _MEMBER = regex.compile(r"""[^"',)\]}\n]{0,64}["',)\]}]""").match
 """Matches the beginning of a member, not a last word."""
+_STRING_REST = regex.compile(r'[^\n"<\[{]{1,256}"[ \t]{0,8}[,:\]}]')
+"""The rest of a string whose quote ended too early, its own quote, and what comes after a string in JSON."""
 _IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
 """What follows brackets that ended a string too early: its rest, and its quote."""
 _OBJECT = regex.compile(r"\s{0,64}(?:\{|(?P<key>(?<=\n)[\w.\-]{1,64}):\s)")
 _NO_TAIL = regex.compile(r"(?!)")
 _SURPLUS = regex.compile(r"\s{0,8}[}\]]")
 _MOST_SURPLUS = 8
+_ODD_CLOSER = regex.compile(
+    r"\s{0,64}(?P<mark>(?P<other></(?i:[\w:|]{0,24}(?:tool|func|call|invoke)[\w:|]{0,24})>)"
+    r"|</[^<>\s]{2,64}>|<[|\uff5c]?[\w|\uff5c:\u2581]{3,64}>|\[/?[A-Z_]{3,40}\])"
+)
+"""A marker, which may be the `other` one of a format whose calls are elements."""
+_CLOSE = 0.75
+"""How much of a misspelt marker must be right."""
 
 
 def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
     """Read closers too many after an object that no marker ends; raises `Malformed` where its members go on."""
-    at, count, cur.deadline = cur.at, 0, NEVER  # the call may be over
-    while count < _MOST_SURPLUS and (found := (yield from match_next(cur, _SURPLUS))) is not None:
-        cur.pos = found.end()
-        count += 1
+    at, cur.deadline = cur.at, NEVER  # the call may be over
+    surplus = yield from _brackets(cur)
     yield from refuse_members(cur)
-    if count and (yield from match_next(cur, _IN_TEXT)) is not None:
+    if surplus and (yield from match_next(cur, _IN_TEXT)) is not None:
         raise Malformed("malformed", "a quote after the brackets that end the call", cur.at)
-    if count:
+    if surplus:
         draft.note("repaired_json", "surplus closing brackets", at, cur.at)
+
+
+def _brackets(cur: Cursor) -> Reading[bool]:
+    """Read closing brackets too many; whether there was one."""
+    at = cur.at
+    for _ in range(_MOST_SURPLUS):
+        found = yield from match_next(cur, _SURPLUS)
+        if found is None:
+            break
+        cur.pos = found.end()
+    return cur.at > at
+
+
+def skip_surplus(cur: Cursor, sink: Sink) -> Reading[None]:
+    """Read closing brackets too many after calls that their own brackets have closed, with a notice."""
+    at = cur.at
+    if (yield from _brackets(cur)):
+        sink.note("repaired_json", "surplus closing brackets", (at, cur.at))
+
+
+def skip_odd_closer(
+    cur: Cursor, note: Callable[[str, str, int, int], None], closers: Sequence[str], own: str
+) -> Reading[None]:
+    """Read a closing marker that is misspelt, or another format's, where one of `closers` is missing, with a notice.
+
+    Markers of the format itself, which are in `own`, are left.
+    """
+    found = yield from match_next(cur, _ODD_CLOSER)
+    if found is None or found["mark"] in own or not any(map(str.strip, closers)):
+        return
+    letters = _letters(found["mark"])
+    known = [*filter(None, map(_letters, closers))]
+    if found["other"] is not None or get_close_matches(letters, known, 1, _CLOSE):
+        note(
+            "stray_closer", f"{found['mark']!r} closes nothing", cur.base + found.start("mark"), cur.base + found.end()
+        )
+        cur.pos = found.end()
+
+
+def _letters(marker: str) -> str:
+    return "".join(filter(str.isalnum, marker)).lower()
 
 
 def refuse_members(cur: Cursor, closer: str = "", tail: regex.Pattern[str] = _NO_TAIL) -> Reading[None]:
@@ -62,9 +118,19 @@ def refuse_members(cur: Cursor, closer: str = "", tail: regex.Pattern[str] = _NO
     """
     if closer or cut_off(cur, tail):
         return
-    more = yield from match_next(cur, _GOES_ON)
-    if more is not None or (_MEMBER(cur.buf, cur.pos) and cut_off(cur, _GOES_ON)):
-        raise Malformed("malformed", "members after the brace that ends the call", cur.at)
+    if (yield from goes_on(cur)) or (_MEMBER(cur.buf, cur.pos) and cut_off(cur, _GOES_ON)):
+        raise Malformed("malformed", MEMBERS_AFTER, cur.at)
+
+
+def goes_on(cur: Cursor, *, listed: bool = False) -> Reading[bool]:
+    """Whether a member, or the rest of a string, follows an object that was read to its end; nothing is read.
+
+    After an element of a list, which is `listed`, members of the object around the list may follow.
+    """
+    for pattern in (_LISTED_GOES_ON if listed else _GOES_ON, _STRING_REST):
+        if (yield from match_next(cur, pattern)) is not None:
+            return True
+    return False
 
 
 def refuse_body(cur: Cursor, form: FormGrammar, schema: JsonObject | None) -> Reading[None]:

@@ -20,7 +20,14 @@ from toolfmt.parsers.bodies.claims import Strays, enclosed
 from toolfmt.parsers.bodies.elements import ElementReader, skip_layout
 from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import decode, peek, read_value, skip_space, whole_value
-from toolfmt.parsers.reading.call_ends import close_object, refuse_argument, refuse_body, refuse_members, refuse_nesting
+from toolfmt.parsers.reading.call_ends import (
+    close_object,
+    refuse_argument,
+    refuse_body,
+    refuse_members,
+    refuse_nesting,
+    skip_odd_closer,
+)
 from toolfmt.parsers.reading.payload_calls import PayloadReader
 from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
 from toolfmt.parsers.scanning.patterns import FENCE, GAP, cut_off, match_next, skip_cut
@@ -43,6 +50,8 @@ if TYPE_CHECKING:
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
 _CLOSES = regex.compile(r"(?:[^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?)?</")
 """What is no argument's tag with a slip in it, so that no value follows."""
+_MORE = regex.compile(r"[(\[{]|[ \t]{0,64}\r?\n[ \t]{0,64}\w[\w ]{0,24}:[ \t]{0,64}[\[{]")
+"""What follows a call of literals whose arguments are elsewhere: brackets, or a labelled object in the next line."""
 _EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
@@ -343,16 +352,7 @@ class CallReader:
         if form.tail is None or form.body == "yaml" or self.empty:
             return  # there is none, or it was read with the body
         if form.body in {"call", "args"}:
-            extra = yield from match_next(cur, form.extra_tail)
-            if extra is not None:
-                if extra["extra"]:
-                    self.draft.note("repaired_json", "surplus closing brackets", cur.at)
-                cur.pos = extra.end()
-            else:
-                yield from refuse_members(cur, form.form.section.partition("{calls}")[2], form.tail)
-                at, cut = cur.at, skip_cut(cur, form.extra_tail)
-                what = "cut off" if cut else "missing"
-                self.draft.note("missing_close", f"the call's closing marker is {what}", at, cur.at)
+            yield from self._tail_of_brackets(form, form.tail)
             return
         yield from skip_layout(cur, self.strays)
         end = yield from match_next(cur, form.tail)
@@ -379,3 +379,22 @@ class CallReader:
             )
         cur.pos = end.end()
         yield from refuse_argument(cur, form, self.draft)
+
+    def _tail_of_brackets(self, form: FormGrammar, tail: regex.Pattern[str]) -> Reading[None]:
+        """Read the closer of a call whose arguments end with their own bracket."""
+        cur = self.cur
+        extra = yield from match_next(cur, form.extra_tail)
+        if extra is None:
+            section_end = form.form.section.partition("{calls}")[2]
+            yield from refuse_members(cur, section_end, tail)
+            at, cut = cur.at, skip_cut(cur, form.extra_tail)
+            what = "cut off" if cut else "missing"
+            self.draft.note("missing_close", f"the call's closing marker is {what}", at, cur.at)
+            own = form.form.section + form.form.call
+            yield from skip_odd_closer(cur, self.draft.note, [form.form.call.rpartition("}")[2]], own)
+            return
+        if extra["extra"]:
+            self.draft.note("repaired_json", "surplus closing brackets", cur.at)
+        cur.pos = extra.end()
+        if form.literals is not None and (yield from match_next(cur, _MORE)) is not None:
+            raise Malformed("malformed", "more arguments after the end of the call", cur.at)

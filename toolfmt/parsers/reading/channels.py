@@ -16,6 +16,7 @@ from toolfmt import jsontext
 from toolfmt.parsers.bodies.element_values import StringText
 from toolfmt.parsers.bodies.json_values import skip_space
 from toolfmt.parsers.driving import GrammarDriver
+from toolfmt.parsers.reading.call_ends import skip_odd_closer
 from toolfmt.parsers.reading.calls import CallReader
 from toolfmt.parsers.reading.skipping import Skipper
 from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Truncated
@@ -299,6 +300,10 @@ class ChannelParser(GrammarDriver):
             draft.note("missing_close", "the message's closing marker is missing", cur.at)
         elif skip_cut(cur, grammar.close):
             draft.note("missing_close", "the call's closing marker is cut off", cur.at)
+        else:
+            frame = grammar.frame
+            own = "".join((frame.start, frame.body, *frame.ends, *frame.opens))
+            yield from skip_odd_closer(cur, draft.note, frame.ends, own)
 
     def _draft(self, start: int, name: str) -> Draft:
         draft = Draft(self._sink, start)

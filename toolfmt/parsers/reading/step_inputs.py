@@ -36,6 +36,7 @@ _BROKEN = re.compile(r"[\"'`{\[]|\(\s{0,8}[\"']|[\w.\-]{1,256}[ \t]*=")
 """How a value begins that is JSON, quoted text or a keyword, so that it is not plain text if it cannot be read."""
 _OBJECT = re.compile(r"\{\s{0,64}[\"'}]")
 """An object in the text, which may be the arguments with words around them."""
+_QUOTES: Final = ('"', "'", "`")
 _FENCED = re.compile(r"`{3,8}[\w+.\-]{0,32}\s(?P<inside>[\s\S]*?)\s*`{3,8}")
 _QUOTED = re.compile(r"`(?P<inside>[^`\n]*)`|'(?P<single>[^'\n\\]*)'")
 
@@ -58,10 +59,12 @@ def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, 
         if not jsontext.is_object(found):
             raise Malformed("arguments_not_object", "expected an object", at)
         return found
-    if text.startswith('"{') and isinstance(inside := next(_readings(text), None), str):
+    inside = next(_readings(text), None) if text[:1] in _QUOTES else None
+    if isinstance(inside, str) and _OBJECT.match(inside):
         found = next(_readings(inside), None)
-        if jsontext.is_object(found) and found and found.keys() <= set(names):
-            return found
+        if not jsontext.is_object(found) or not found or not found.keys() <= set(names):
+            raise Malformed("arguments_not_object", "expected a JSON object, not one in quotes", at)
+        return found
     keywords = _keywords(text) if called or _PAIR.match(text) else None
     if keywords and (called or keywords.keys() <= set(names)):
         return keywords
