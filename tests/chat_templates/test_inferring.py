@@ -35,7 +35,7 @@ CALLS = [
 USER = {"role": "user", "content": "Do it."}
 
 
-NAMES = sampling.share(list(FAMILIES), 0, 3)
+NAMES = sampling.share(list(FAMILIES), 0, 2)
 
 
 def found(folder: Path, source: str) -> FoundDialect:

@@ -447,13 +447,13 @@ SCHEMAS = st.recursive(
 )
 
 
-def unneeded(schema: JsonObject, value: JsonValue) -> Iterator[str]:
-    """Members of plain objects that are declared and could have been left out."""
+def unneeded(schema: JsonObject, value: JsonValue, *, at_root: bool = True) -> Iterator[str]:
+    """Members of plain objects that are declared and could have been left out; a nested object has at least one."""
     for name, sub in schema.get("properties", {}).items():
         if isinstance(value, dict) and name in value:
-            if name not in schema.get("required", []):
+            if name not in schema.get("required", []) and (at_root or len(value) > 1):
                 yield name
-            yield from unneeded(sub, value[name])
+            yield from unneeded(sub, value[name], at_root=False)
 
 
 def missing(schema: JsonObject, value: JsonValue) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Model -> wire: schemas, examples and calls as text, pure functions."""
+"""Pure functions that write schemas, examples, calls and results as text."""

@@ -1,4 +1,4 @@
-"""Which examples a manifest shows: so many of each tool, or the caller's own.
+"""The examples that a manifest shows: a number for each tool, or the caller's own.
 
 manifest(tools, examples=1)
 manifest(tools, examples={"get_weather": [{"city": "Paris", "days": 2}]})
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, ToolDefinition
 
 Examples: TypeAlias = "int | Mapping[str, Sequence[JsonObject]] | None"
-"""How many examples each tool has at most, or argument objects by the tool's name; None leaves it to the format."""
+"""The largest number of examples for each tool, or argument objects by tool name; None leaves it to the dialect."""
 
 
 class ExampleChoice:
-    """The examples that were asked for."""
+    """The requested examples."""
 
     def __init__(self, examples: Examples, tools: Sequence[ToolDefinition]) -> None:
-        """Take what was asked for; raises TypeError, ValueError, or an error that names the tool."""
+        """Check the request; raises TypeError, ValueError, or an error that names the tool."""
         if examples is not None and not isinstance(examples, Mapping) and type(examples) is not int:
             raise TypeError(f"examples= takes a number, or argument objects by tool, not {type(examples).__name__}")
         if isinstance(examples, int) and examples < 0:
@@ -43,12 +43,12 @@ class ExampleChoice:
                     raise ArgumentsError(name, wrong)
 
     def given(self, tool: ToolDefinition) -> ToolDefinition:
-        """Give a tool its own examples."""
+        """Replace a tool's examples by those that were passed for it."""
         own = self._own.get(tool.name)
         return tool if own is None else tool.model_copy(update={"examples": tuple(own)})
 
     def kept(self, tool: ToolDefinition, found: Sequence[Example], dialect: str) -> Sequence[Example]:
-        """Choose among a tool's examples; raises `UnrepresentableError` for an own one that is not among them."""
+        """Select a tool's examples; raises `UnrepresentableError` if a passed example could not be written."""
         own = self._own.get(tool.name)
         if own is None:
             return found[: self._most]
@@ -63,7 +63,7 @@ class ExampleChoice:
         return kept
 
     def check_shown(self, text: str, shown: Sequence[JsonObject], dialect: str) -> None:
-        """Raise ValueError where a manifest leaves own examples out, because its template has no place for them."""
+        """Raise ValueError if the manifest omits passed examples because its template has no place for them."""
         examples = [one for tool in shown if self._own.get(tool["name"]) for one in tool["examples"]]
         if any(one["text"] not in text and one["written"] not in text for one in examples):
             raise ValueError(f"the manifest of {dialect!r} shows no examples: omit examples=, or give a template=")

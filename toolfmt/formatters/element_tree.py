@@ -4,8 +4,7 @@
         <item>x</item>
     </arg>
 
-A value's type is written beside it only where the tool's schema would not tell
-it, so that what is written is read back as it was.
+A value's type is written only if the tool's schema does not determine it.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ class ElementWriter:
     """Writes the arguments of one call."""
 
     def __init__(self, elements: Elements) -> None:
-        """Write by this description."""
+        """Use this description of the elements."""
         self.elements = elements
 
     def arguments(self, arguments: JsonObject, schema: JsonObject | None) -> str:
-        """Write all arguments, in their wrapper if the format has one."""
+        """Write all arguments, inside the wrapper if the dialect has one."""
         indent, wrapper = self.elements.indent, self.elements.wrapper
         if schema and depends(schema):
             schema = chosen(schema, arguments)
@@ -74,14 +73,14 @@ class ElementWriter:
                 key = escape_slot(key)
         text = self._content(value, schema, level)
         if "\n{value}" in template and not isinstance(value, str):
-            text = text.strip("\n")  # the markers have line breaks of their own
+            text = text.strip("\n")  # the template writes the line breaks
         kind = "" if self._implies_type(value, schema) else _TYPE_NAMES[type(value)]
         if kind == "string" and "{type}" not in template and "{string}" not in template:
             text = jsontext.dumps(value)  # in quotes it is a string where the schema allows other types too
             kind = "" if jsontext.equal(coerce(text, schema)[0], value) else kind
             text = escape_text(text) if elements.escape == "xml" else text
         if kind and elements.escape == "xml" and "{type}" not in template:
-            raise UnrepresentableError("", "", f"a value of type {kind} that the tool's schema does not tell")
+            raise UnrepresentableError("", "", f"the tool's schema does not determine the type {kind} of a value")
         if kind == "" and not elements.typed:
             template = re.sub(r"\{\?(?!.*\{string\}).*?\?\}", "", template)
         kind = _TYPE_NAMES[type(value)]
@@ -118,7 +117,7 @@ class ElementWriter:
     def _text(self, value: JsonValue) -> str:
         if not isinstance(value, str):
             return jsontext.dumps(value)
-        jsontext.dumps(value)  # refuses what no text can hold
+        jsontext.dumps(value)  # raises for text that JSON cannot hold
         if self.elements.escape != "xml":
             return value
         opens_quote = any(value.lstrip().startswith(opener) for opener, _ in self.elements.quotes)
@@ -128,16 +127,16 @@ class ElementWriter:
 
     def _quoted(self, value: str) -> str:
         if not self.elements.quotes:
-            raise UnrepresentableError("", "", "text of white space only is layout here")
+            raise UnrepresentableError("", "", "text that is only white space would be read as layout")
         opener, closer = self.elements.quotes[0]
         if (opener, closer) == CDATA:
             return cdata(value)
         if closer in value:
-            raise UnrepresentableError("", "", f"text that holds {closer!r} cannot be quoted")
+            raise UnrepresentableError("", "", f"text that contains {closer!r} cannot be quoted")
         return opener + value + closer
 
     def _implies_type(self, value: JsonValue, schema: JsonObject | None) -> bool:
-        """Whether a reader that knows the schema makes the same value of the text."""
+        """Whether a reader that knows the schema reads the same value from the text."""
         allowed = types(schema)
         if allowed == _STRING and not isinstance(value, str):
             return False  # it is read as text
@@ -169,7 +168,7 @@ def escape_text(text: str) -> str:
 
 
 def escape_slot(text: str) -> str:
-    """Escape an attribute's value or a name, so that outer blanks and line breaks survive too."""
+    """Escape an attribute's value or a name, including outer spaces and line breaks."""
     return _SLOT_SPECIAL.sub(lambda found: _ENTITIES.get(found.group()) or f"&#{ord(found.group())};", text)
 
 
@@ -177,5 +176,5 @@ CDATA = ("<![CDATA[", "]]>")
 
 
 def cdata(text: str) -> str:
-    """Wrap text in CDATA; `]]>` inside is split over two sections."""
+    """Wrap text in CDATA; split `]]>` between two sections."""
     return "<![CDATA[" + text.replace("]]>", "]]]]><![CDATA[>") + "]]>"

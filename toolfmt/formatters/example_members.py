@@ -1,4 +1,4 @@
-"""Objects and lists for example values: which members there are, how long lists are, and what both hold."""
+"""Objects and lists for example values: which members an object has and how long a list is."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 _TRIALS: Final = 8
-"""Values tried for a member that does not fit beside the others."""
+"""The number of values tried for a member that does not fit together with the others."""
 _MORE: Final = 20
 
 
 class ExampleMembers:
-    """The members of one object. `suggested` are objects whose members come first, `above` the references above."""
+    """The members of one object; those of `suggested` objects come first, `above` are the enclosing references."""
 
     def __init__(
         self, builder: Builder, flat: Flat, suggested: Sequence[JsonObject], above: tuple[str, ...], *, at_root: bool
     ) -> None:
-        """Take what is known of the object; the tool's arguments themselves are `at_root`."""
+        """Read the object's schema; `at_root` marks the tool's arguments object."""
         self.builder = builder
         self.suggested = suggested
         self.above = above
@@ -37,7 +37,7 @@ class ExampleMembers:
         self.streams: dict[str, Stream] = {}
 
     def values(self, fits: Check) -> Iterator[JsonObject]:
-        """Give objects; if the fullest one does not fit, one that is grown from what is required."""
+        """Yield objects; if the fullest one does not fit, build one up from the required members."""
         required = self.closure(names(self.own.get("required")))
         keys = self.filled(self.closure([*required, *self.wanted()]))
         keys = keys[: max(size(self.own, "maxProperties", MOST, MOST), len(required))]
@@ -53,35 +53,35 @@ class ExampleMembers:
                 break
             yield value
         yield self.variant(required, 0)
-        # A list of objects may want more that differ.
+        # A list may need several different objects.
         for name in islice(chain(self.declared, self.invented()), _MORE):
             yield self.variant([*required, name], 0)
 
     @property
     def declared(self) -> JsonObject:
-        """The schemas of the properties."""
+        """Return the schemas of the properties."""
         return mapping(self.own.get("properties"))
 
     @property
     def patterns(self) -> JsonObject:
-        """The schemas of the properties whose names match a pattern."""
+        """Return the schemas of properties whose names match a pattern."""
         return mapping(self.own.get("patternProperties"))
 
     def wanted(self) -> list[str]:
-        """Name the members that should be there beside the required ones."""
+        """Name the wanted members that are not required."""
         suggested = [name for value in self.suggested[:1] for name in value if name not in self.declared]
         if self.builder.optional:
             return [*self.declared, *suggested]
         return [] if self.declared else suggested
 
     def filled(self, keys: list[str]) -> list[str]:
-        """Add members up to the least number; an object inside the arguments has at least one: `{}` shows nothing."""
+        """Add members up to the minimum; a nested object gets at least one, since `{}` is not instructive."""
         missing = max(size(self.own, "minProperties", 0, MOST), int(not self.at_root)) - len(keys)
         more = dict.fromkeys(islice(chain(self.declared, self.invented()), len(keys) + max(missing, 0) * 2))
         return keys + [name for name in more if name not in keys][: max(missing, 0)]
 
     def invented(self) -> Iterator[str]:
-        """Make up names of members that are not declared."""
+        """Invent names for undeclared members."""
         if self.own.get("additionalProperties") is not False:
             if "propertyNames" in self.own:
                 names_schema = {"type": "string", **as_object(self.own["propertyNames"])}
@@ -91,11 +91,11 @@ class ExampleMembers:
             yield from self.builder.matching(pattern)
 
     def closure(self, wanted: Iterable[str]) -> list[str]:
-        """Add what the named members bring with them, and put declared ones in declared order."""
+        """Add the members that others depend on, and put declared ones in declared order."""
         there = list(dict.fromkeys(wanted))
         for name in there:
             if name in self.dependents:
-                # The order in which the two are merged is the order of the properties.
+                # The merge order determines the order of the properties.
                 self.own = merge(self.own, flatten(self.dependents.pop(name), self.builder.root).own)
                 there.extend(other for other in names(self.own.get("required")) if other not in there)
             needs = names(mapping(self.own.get("dependentRequired")).get(name))
@@ -103,7 +103,7 @@ class ExampleMembers:
         return [name for name in self.declared if name in there] + [name for name in there if name not in self.declared]
 
     def stream(self, name: str) -> Stream:
-        """Give the values of one member."""
+        """Return the values of one member."""
         if name not in self.streams:
             suggested: list[JsonValue] = [value[name] for value in self.suggested if name in value]
             if name not in self.declared:
@@ -112,7 +112,7 @@ class ExampleMembers:
         return self.streams[name]
 
     def schema(self, name: str) -> JsonValue:
-        """Find the schema of a member, declared or not."""
+        """Return the schema of a declared or undeclared member."""
         applying = [self.declared[name]] if name in self.declared else []
         for pattern, schema in self.patterns.items():
             if self.builder.check({"type": "string", "pattern": pattern})(name):
@@ -122,11 +122,11 @@ class ExampleMembers:
         return applying[0] if applying else self.own.get("additionalProperties", True)
 
     def variant(self, keys: Iterable[str], index: int) -> JsonObject:
-        """Build the object of every member's value at `index`."""
+        """Build the object from each member's value at `index`."""
         return {key: self.stream(key).at(index) for key in keys if self.stream(key).has(0)}
 
     def grown(self, required: list[str], keys: list[str], fits: Check) -> JsonObject:
-        """Start from what is required and add each further member that fits."""
+        """Start with the required members and add each further member that fits."""
         value = self.variant(required, 0)
         fit = fits(value)
         for key in keys:
@@ -144,12 +144,12 @@ _LONGER: Final = 20
 
 
 class Lists:
-    """The lists of one schema. `suggested` are items that are preferred, `above` the references on the way."""
+    """The lists of one schema; `suggested` items are preferred, `above` are the enclosing references."""
 
     def __init__(
         self, builder: Builder, own: JsonObject, name: str, suggested: list[JsonValue], above: tuple[str, ...]
     ) -> None:
-        """Take what is known of the list."""
+        """Read the list's schema."""
         self.builder = builder
         self.name = name or "item"
         self.suggested = suggested
@@ -157,31 +157,31 @@ class Lists:
         self.unique = own.get("uniqueItems") is True
         self.prefix = objects(own.get("prefixItems"))
         self.rest: JsonValue = own.get("items", True)
-        if isinstance(self.rest, list):  # a tuple as drafts before 2020 write it
+        if isinstance(self.rest, list):  # a tuple, as written before draft 2020-12
             self.prefix, self.rest = objects(cast("JsonValue", self.rest)), own.get("additionalItems", True)
         self.contained = objects([own["contains"]]) * size(own, "minContains", 1, MOST) if "contains" in own else []
         self.low, self.high = size(own, "minItems", 0, MOST), size(own, "maxItems", MOST, MOST)
 
     def values(self) -> Iterator[list[JsonValue]]:
-        """Give lists: as long as the suggested one, else of two scalars or one container; then shorter ones."""
+        """Yield lists: first as long as the suggested one, or of two scalars or one container; then shorter ones."""
         usual = 1 if self._holds_containers() else 2
         length = len(self.suggested) or max(len(self.prefix), len(self.contained)) or usual
         for offset in range(len(self.prefix) + 1 if self.contained else 1):
             items = self._items(min(max(self.low, length, offset + len(self.contained)), self.high), offset)
             for shorter in dict.fromkeys((len(items), self.low, 0)):
                 yield items[:shorter]
-        # A list of lists may want more that differ.
+        # A list may need several different lists.
         for longer in range(length + 1, min(length + _LONGER, self.high) + 1):
             yield self._items(longer, 0)
 
     def _items(self, length: int, offset: int) -> list[JsonValue]:
-        """Fill a list; what it must contain is from `offset` on."""
+        """Fill a list; the items that `contains` requires start at `offset`."""
         items: list[JsonValue] = []
         taken: set[str] = set()
         streams: dict[int, _Fresh] = {}
         special = max(len(self.suggested), offset + len(self.contained), len(self.prefix))
         for index in range(length):
-            # One stream for all items of a schema, as its values differ.
+            # All items of a schema share one stream, so that their values differ.
             stream = streams.setdefault(index if index < special else -1, self._stream(index, offset))
             if self.builder.is_over or not stream.has(0):
                 break
@@ -202,14 +202,14 @@ class Lists:
 
 
 class _Fresh(Stream):
-    """Values of which each is asked for once."""
+    """Values that are each used once."""
 
     def __init__(self, values: Iterator[JsonValue]) -> None:
         super().__init__(values)
         self._index = 0
 
     def next(self, taken: set[str]) -> JsonValue:
-        """Give the next value that is not taken; the first one if there is none."""
+        """Return the next unused value, or the first one if all are used."""
         while self.has(self._index):
             value = self.at(self._index)
             self._index += 1

@@ -1,6 +1,6 @@
-"""Places in a schema to fill with samples, and sample strings and numbers, the most recognisable first.
+"""Sample strings and numbers for a schema, the most recognisable first.
 
-Every function gives candidates; whoever asks verifies them against the schema.
+Every function returns candidates; the caller checks them against the schema.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _SAMPLES: Final = 490
-"""Of each kind, so that a list of a thousand different ones can be made of two kinds."""
+"""Samples of each kind: two kinds suffice for a list of nearly a thousand different items."""
 _FORMATS: Final = {
     "date": "2025-01-{n:02}",
     "date-time": "2025-01-{n:02}T12:00:00Z",
@@ -54,14 +54,13 @@ _BASE64: Final = ("ZXhhbXBsZQ==", "ZXhhbXBsZTI=")
 _HINT: Final = re.compile(r"\be\.\s?g\.[,:]?\s*(?:(['\"`])(.{1,200}?)\1(?!\w))?", re.IGNORECASE)
 _HALF: Final = Fraction(1, 2)
 _EXACT: Final = 2**53
-"""Beyond, a float is no more exact than an integer, and may be none at all."""
+"""From here on, a float may be less exact than an integer."""
 
 
 def hints(description: object, *, text: bool) -> Iterator[JsonValue]:
-    """Read the values that a description gives after "e.g.".
+    """Yield the values that a description names after "e.g.".
 
-    Quoted ones are text where the schema takes `text`, and JSON where it takes
-    something else; unquoted ones only count as JSON.
+    A quoted value is text if the schema takes `text`, and JSON otherwise; an unquoted one must be JSON.
     """
     for match in _HINT.finditer(description) if isinstance(description, str) else ():
         quoted: str | None = match[2]
@@ -76,7 +75,7 @@ def hints(description: object, *, text: bool) -> Iterator[JsonValue]:
 
 
 def strings(schema: JsonObject, name: str, matches: Iterable[str] = ()) -> Iterator[str]:
-    """Give strings for a schema: by its format, words with the parameter's name in them, `matches` of its pattern."""
+    """Yield strings for a schema: for its format, words with the parameter's name, `matches` of its pattern."""
     low, high = size(schema, "minLength", 0, LONGEST), size(schema, "maxLength", LONGEST, LONGEST)
     if form := _FORMATS.get(str(schema.get("format"))):
         yield from (form.format(n=n) for n in _NUMBERED)
@@ -89,37 +88,37 @@ def strings(schema: JsonObject, name: str, matches: Iterable[str] = ()) -> Itera
     yield from _fitted(matches, low, high)
     if "pattern" not in schema:
         yield from _fitted((f"example_{name}_{n}" for n in range(10, _SAMPLES)), low, high)
-    # Where few characters are allowed, only numbers are still different from each other.
+    # If only a few characters are allowed, numbers still differ from each other.
     yield from _fitted(map(str, range(1, _SAMPLES)), low, high)
 
 
 def _fitted(texts: Iterable[str], low: int, high: int) -> Iterator[str]:
-    """Cut texts to `high` characters and fill them up to `low`."""
+    """Cut texts to `high` characters and pad them to `low`."""
     for text in texts:
         yield (text + "example" * (max(low - len(text), 0) // 7 + 1))[: min(max(low, len(text)), high)]
 
 
 def size(schema: JsonObject, key: str, default: int, most: int) -> int:
-    """Read a size keyword, which may be written `3.0`; at most `most`."""
+    """Read a size keyword, which may be written as `3.0`; cap it at `most`."""
     value = _fraction(schema.get(key))
     return default if value is None else int(max(0, min(value, most)))
 
 
 def numbers(schema: JsonObject, *, whole: bool) -> Iterator[int | float]:
-    """Give numbers within the schema's bounds, integers when `whole`: about 1, else as near as the bounds allow."""
+    """Yield numbers within the schema's bounds, near 1 if possible; integers if `whole` is true."""
     low, high = _bound(schema, "minimum", "exclusiveMinimum"), _bound(schema, "maximum", "exclusiveMaximum")
     grid = _fraction(schema.get("multipleOf"))
     if whole:
         grid = Fraction(grid.numerator) if grid else Fraction(1)
     if not grid and low is not None and high is not None:
         grid = min((high - low) / 10, _HALF)
-    grid = grid or _HALF  # also if the bounds are one point
+    grid = grid or _HALF  # also if the bounds are equal
     first = None if low is None else math.ceil(low / grid)
     last = None if high is None else math.floor(high / grid)
     start = math.ceil((Fraction(1) if whole else Fraction(3, 2)) / grid)
     start = start if first is None else max(start, first)
     start = start if last is None else min(start, last)
-    # Half-way between near bounds rather than at one of them: 0..1 gives 0.5.
+    # The middle of close bounds, not one of them: 0..1 gives 0.5.
     if not whole and first is not None and last is not None and start in {first, last}:
         start = (first + last) // 2
     top = start + _SAMPLES if last is None else min(last, start + _SAMPLES)
@@ -130,20 +129,20 @@ def numbers(schema: JsonObject, *, whole: bool) -> Iterator[int | float]:
 
 
 def _bound(schema: JsonObject, closed: str, open_: str) -> Fraction | None:
-    """Give the tighter of two bounds; whether it is open is left to the verification."""
+    """Return the tighter of two bounds; the later check decides whether it is exclusive."""
     values = [bound for bound in (_fraction(schema.get(closed)), _fraction(schema.get(open_))) if bound is not None]
     return (max if closed == "minimum" else min)(values, default=None)
 
 
 def _fraction(value: object) -> Fraction | None:
-    """Read a number as it is written: 0.1 is one tenth."""
+    """Convert a number exactly as written: 0.1 is one tenth."""
     if isinstance(value, float):
         return Fraction(str(value)) if math.isfinite(value) else None
     return Fraction(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 MOST: Final = 1_000
-"""Items of a list, members of an object, candidates of one type for one node."""
+"""The largest number of items of a list, members of an object, or candidates of one type for a node."""
 _BACKTRACK_LIMIT: Final = 10_000
 _EMPTY: Final[tuple[JsonValue, ...]] = (None, "", [], {})
 _EVERY: Final = ("string", "integer", "number", "boolean", "object", "array", "null")
@@ -152,75 +151,75 @@ _IMPLIED: Final = {
     "array": {"items", "prefixItems", "minItems", "contains", "uniqueItems", "maxItems"},
     "number": {"minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"},
 }
-"""What a schema without `type` is probably about."""
+"""The type that a keyword suggests for a schema without `type`."""
 
 
 class Builder(Protocol):
-    """Who makes the values of a node's children."""
+    """Makes the values of a node's children."""
 
     @property
     def root(self) -> JsonObject:
-        """The document that references point into."""
+        """The schema that references are resolved in."""
         ...
 
     @property
     def optional(self) -> bool:
-        """Members that may be left out are wanted."""
+        """Whether optional members are wanted."""
         ...
 
     @property
     def guess(self) -> bool:
-        """A value that does not fit is better than none."""
+        """Whether a value that does not fit is better than none."""
         ...
 
     @property
     def is_over(self) -> bool:
-        """All steps were taken."""
+        """Whether all steps are used up."""
         ...
 
     def key(self, value: JsonValue) -> str:
-        """Write a value in one way, in steps that its size decides."""
+        """Return a value's canonical text; it takes as many steps as it has characters."""
         ...
 
     def values(
         self, schema: JsonValue, name: str, suggestions: Iterable[JsonValue] = (), above: tuple[str, ...] = ()
     ) -> Iterator[JsonValue]:
-        """Give different values that fit a schema, the best first."""
+        """Yield different values that fit a schema, the best first."""
         ...
 
     def matching(self, pattern: str) -> Iterator[str]:
-        """Give texts that are likely to match a pattern."""
+        """Yield texts that are likely to match a pattern."""
         ...
 
     def check(self, node: JsonObject) -> Check:
-        """Give the function that checks whether a value fits a schema."""
+        """Return a function that checks whether a value fits a schema."""
         ...
 
 
 class Stream:
-    """Values that are made when they are asked for, and kept."""
+    """Values that are made on demand and kept."""
 
     def __init__(self, values: Iterator[Any]) -> None:
-        """Take where the values come from."""
+        """Wrap the source of the values."""
         self._values = values
         self._made: list[JsonValue] = []
 
     def __iter__(self) -> Iterator[JsonValue]:
-        """Go through all of them."""
+        """Yield all values."""
         return (self.at(index) for index in takewhile(self.has, count()))
 
     def has(self, index: int) -> bool:
-        """Tell whether there are more than `index` values."""
+        """Whether there are more than `index` values."""
         self._made.extend(islice(self._values, max(index + 1 - len(self._made), 0)))
         return index < len(self._made)
 
     def at(self, index: int) -> JsonValue:
-        """Give a value; the last one for every index past the end. There must be one."""
+        """Return a value, for an index past the end the last one; there must be at least one."""
         return self._made[index] if self.has(index) else self._made[-1]
 
 
 def authored(own: JsonObject) -> Iterator[JsonValue]:
-    """Give the values that a schema's author wrote beside it, most deliberate first."""
+    """Yield the values that the author of a schema suggests, the most explicit first."""
     examples = own.get("examples")
     if isinstance(examples, list):
         yield from cast("list[JsonValue]", examples)
@@ -233,24 +232,24 @@ def authored(own: JsonObject) -> Iterator[JsonValue]:
 
 
 def is_empty(value: JsonValue) -> bool:
-    """Tell whether a value shows nothing: null, an empty text, list or object."""
+    """Whether a value is null, or an empty text, list or object."""
     return any(jsontext.equal(value, empty) for empty in _EMPTY)
 
 
 def kinds(own: JsonObject) -> list[str]:
-    """Give the JSON types to try, null last."""
+    """Return the JSON types to try, null last."""
     if "type" in own:
         return sorted(as_types(own["type"]), key=lambda kind: kind == "null")
     return list(dict.fromkeys((*(kind for kind, words in _IMPLIED.items() if words & own.keys()), *_EVERY)))
 
 
 def names(value: JsonValue) -> list[str]:
-    """Give a list of names, empty if there is none."""
+    """Return a list of names; anything else counts as empty."""
     return [name for name in cast("list[object]", value) if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def compiled(schema: JsonObject) -> Check:
-    """Make the function that checks whether a value fits a schema; one that can't be used lets everything pass."""
+    """Return a function that checks whether a value fits a schema; an unusable schema accepts everything."""
     import jsonschema_rs as engine
 
     options: dict[str, Any] = {

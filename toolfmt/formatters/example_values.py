@@ -1,14 +1,11 @@
 """Arguments for an example call: values that fit the tool's schema.
 
-A builder walks the schema and gives candidates for each node, the author's own
-words first (`examples`, `default`, an "e.g." in the description), then enum
-members, then samples. Each candidate is verified against its node; a node that
-finds none sends its parent to the next possibility. Recursion ends where the
-schema lets it end.
+A builder walks the schema and yields candidates for each node: first the author's own (`examples`, `default`, an "e.g."
+in the description), then enum members, then samples. Each candidate is checked against its node; if none fits, the
+parent tries its next possibility. Recursion ends where the schema allows it.
 
-Bounds keep a hostile schema from filling the memory: lists of 1,000 items,
-texts of 10,000 characters, a number of steps for all values. Beyond them, and where a schema allows
-no value at all, the best guess is returned.
+Limits protect against hostile schemas: 1,000 items in a list, 10,000 characters in a text, a number of steps for all
+values. If they are exceeded, or if a schema allows no value at all, the best guess is returned.
 """
 
 from __future__ import annotations
@@ -41,23 +38,22 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
 
 _ENOUGH: Final = 500
-"""Nodes after which members that may be left out are: an example is to be read."""
+"""The number of nodes after which optional members are left out, to keep the example readable."""
 _STEPS: Final = 1_000_000
 _OF_A_NODE: Final = 50
 _OF_A_SCHEMA: Final = 20
-"""Steps of a node, and of each schema that is compiled; a character of a value is one."""
+"""Steps for a node, and for each compiled schema; each character of a value takes one step."""
 _BRANCHES: Final = 200
-"""Combinations of alternatives that are tried at one node."""
+"""Combinations of alternatives tried at one node."""
 _FEW: Final = 30
-"""Values of each combination that are tried before the rest of any."""
+"""Values tried of each combination before further values of any."""
 
 
 def example_arguments(schema: JsonObject, *, optional: bool, suggestions: Sequence[JsonObject] = ()) -> JsonObject:
     """Make an arguments object that fits a tool's schema.
 
-    With `optional`, every property that can be there is there; without, only
-    what is required, at every depth. `suggestions` are argument objects whose
-    values are preferred. Raises `SchemaError` for a schema that cannot be read.
+    With `optional` it has every property that is possible, without only those that are required, at every depth.
+    Values of the argument objects in `suggestions` are preferred. Raises `SchemaError` for an invalid schema.
     """
     root = inline_refs(normalise(schema))
     node = {"type": "object", **{key: value for key, value in root.items() if key != "$defs"}}
@@ -71,7 +67,7 @@ def example_arguments(schema: JsonObject, *, optional: bool, suggestions: Sequen
 
 
 def has_optional(schema: JsonObject) -> bool:
-    """Tell whether a call may leave out a property, at any depth. Raises `SchemaError`."""
+    """Whether a schema has an optional property, at any depth. Raises `SchemaError`."""
     root = inline_refs(normalise(schema))
     pending: list[Any] = [root]
     seen: set[str] = set()
@@ -94,7 +90,7 @@ def has_optional(schema: JsonObject) -> bool:
 
 
 class _Builder:
-    """One attempt: how often a reference may be met on the way down, and whether a value that is unfit will do."""
+    """One attempt, which limits the repeats of a reference on one path and may accept a value that does not fit."""
 
     def __init__(self, root: JsonObject, *, optional: bool, repeats: int, guess: bool, room: int) -> None:
         self.root = root
@@ -111,32 +107,32 @@ class _Builder:
 
     @property
     def is_over(self) -> bool:
-        """All steps were taken."""
+        """Whether all steps are used up."""
         return self._room < 0
 
     def key(self, value: JsonValue) -> str:
-        """Write a value in one way, in steps that its size decides."""
+        """Return a value's canonical text; it takes as many steps as it has characters."""
         key = jsontext.canonical(value)
         self._room -= len(key)
         return key
 
     @property
     def optional(self) -> bool:
-        """Members that may be left out are wanted."""
+        """Whether optional members are wanted."""
         return self._optional and self.nodes < _ENOUGH
 
     @property
     def guess(self) -> bool:
-        """A value that does not fit is better than none."""
+        """Whether a value that does not fit is better than none."""
         return self._guess
 
     def values(
         self, schema: JsonValue, name: str, suggestions: Iterable[JsonValue] = (), above: tuple[str, ...] = ()
     ) -> Iterator[JsonValue]:
-        """Give different values that fit a node, the best first.
+        """Yield different values that fit a node, the best first.
 
-        `name` is the property's name, "" at the root; `suggestions` come from
-        what was said about the parent, `above` are the references on the way.
+        `name` is the property's name, "" at the root; `suggestions` come from the parent's schema, `above` are the
+        enclosing references.
         """
         self.nodes += 1
         self._room -= _OF_A_NODE
@@ -149,7 +145,7 @@ class _Builder:
         for value in islice(self.candidates(flatten(node, self.root), name, tuple(suggestions), above, fits), MOST * 4):
             try:
                 key = self.key(value)
-            except UnrepresentableError:  # a default that is no JSON, such as NaN
+            except UnrepresentableError:  # a default that is not JSON, such as NaN
                 continue
             if not fits(value):
                 guess = guess or [value]
@@ -160,25 +156,25 @@ class _Builder:
             yield from guess
 
     def check(self, node: JsonObject) -> Check:
-        """Compile a node's schema, once."""
+        """Compile a node's schema, at most once."""
         if id(node) not in self.checks:
-            text = repr(node)  # others say the same, such as references
+            text = repr(node)  # many nodes are equal, such as references
             if text not in self._compiled:
                 self._room -= self._cost
                 whole = {**node, "$defs": self.definitions} if self.definitions else node
                 self._compiled[text] = compiled(whole)
-            # The node is kept, so that its id stays its own.
+            # The node is kept alive, so that its id is not reused.
             self.checks[id(node)] = (node, self._compiled[text])
         return self.checks[id(node)][1]
 
     def matching(self, pattern: str) -> Iterator[str]:
-        """Give texts that are likely to match a pattern, made once."""
+        """Yield texts that are likely to match a pattern, which are made once."""
         return iter(self.patterns.setdefault(pattern, Stream(matching(pattern))))
 
     def candidates(
         self, flat: Flat, name: str, suggestions: tuple[JsonValue, ...], above: tuple[str, ...], fits: Check
     ) -> Iterator[JsonValue]:
-        """Give what may fit a flattened node; `fits` is the check of the node that it comes from."""
+        """Yield values that may fit a flattened node; `fits` checks against the original node."""
         above = (*above, *flat.references)
         if any(above.count(reference) > self.repeats for reference in flat.references):
             return
@@ -186,7 +182,7 @@ class _Builder:
         yield from (value for value in suggested if not isinstance(value, (dict, list)) and not is_empty(value))
         if flat.choices:
             alternatives = [self.ordered(choice, suggested) for choice in flat.choices]
-            # An alternative may have many values of which none fits the whole.
+            # An alternative may have many values that do not fit the node.
             for few, combination in product((_FEW, MOST), islice(product(*alternatives), _BRANCHES)):
                 branch = flatten({"allOf": [flat.own, *combination]}, self.root)
                 branch = branch._replace(dependents={**branch.dependents, **flat.dependents})
@@ -201,7 +197,7 @@ class _Builder:
         yield from suggested
 
     def ordered(self, choice: list[JsonObject], suggested: list[JsonValue]) -> list[JsonObject]:
-        """Put first the alternatives that a suggestion fits, and null last."""
+        """Order alternatives: first those that a suggestion fits, null last."""
 
         def rank(branch: JsonObject) -> tuple[bool, bool]:
             fits = self.check(branch)
@@ -213,7 +209,7 @@ class _Builder:
     def sample(  # noqa: PLR0913, PLR0917 - what `candidates` knows, and the type
         self, kind: str, flat: Flat, name: str, suggested: list[JsonValue], above: tuple[str, ...], fits: Check
     ) -> Iterator[JsonValue]:
-        """Give values of one JSON type."""
+        """Yield values of one JSON type."""
         match kind:
             case "string":
                 pattern = flat.own.get("pattern")

@@ -4,8 +4,8 @@
     (Example(title="Basic Call (Required Arguments)", call=..., text='{"tool": ...}'),
      Example(title="Advanced Call (With Optional & Nested Arguments)", call=..., text=...))
 
-The arguments come from `example_values`, the text from the format's own call
-formatter: an example is read back as the call that it shows, which `Verified` makes sure of.
+The arguments come from `example_values`, the text from the dialect's own call formatter. Only examples that are read
+back as the call that they show are kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ADVANCED: Final = "Advanced Call (With Optional & Nested Arguments)"
 
 
 def any_call(dialect: AnyDialect) -> str:
-    """Write a call of no tool in particular, which shows a format's form."""
+    """Write a call of an invented tool, which shows the dialect's syntax."""
     tool = ToolDefinition(name="tool_name", parameters={"properties": {"argument": {"type": "string"}}})
     return str(dialect.calls([ToolInvocation(name=tool.name, arguments={"argument": "value"})], {tool.name: tool}))
 
@@ -41,11 +41,9 @@ def any_call(dialect: AnyDialect) -> str:
 def example_formatter(calls: CallFormatter[str]) -> ExampleFormatter:
     """Make the example formatter that belongs to a call formatter.
 
-    First come the examples of the tool's author that fit the schema, then a
-    call with what is required, in which no object is empty, then one with everything, if anything may be
-    left out. One that says the same as an earlier one is dropped, and so is one
-    that the format cannot hold. Raises `SchemaError` for a schema that cannot
-    be used.
+    It returns the author's examples that fit the schema, then a call with the required arguments, in which no object
+    is empty, then a call with all arguments if some are optional. Duplicates, and examples that the dialect cannot
+    represent, are dropped. Raises `SchemaError` for a schema that cannot be used.
     """
 
     def write(tool: ToolDefinition) -> tuple[Example, ...]:
@@ -75,7 +73,7 @@ def _arguments(tool: ToolDefinition) -> Iterator[tuple[str, JsonObject]]:
 def verified(
     dialect: str, write: CallFormatter[str], open_parser: Callable[[ParserOptions], Parser[str]]
 ) -> CallFormatter[str]:
-    """Make a formatter that raises `UnrepresentableError` for calls that would not be read back as they are."""
+    """Wrap a call formatter: raise `UnrepresentableError` for calls that are not read back as written."""
 
     def check(calls: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
         text = write(calls, tools)

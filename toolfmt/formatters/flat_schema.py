@@ -1,7 +1,6 @@
-"""A schema's node without detours: references followed, `allOf` merged in, alternatives laid beside each other.
+"""Flatten a schema's node: follow references, merge `allOf`, collect alternatives.
 
-What writes about a schema (an example, an XML description) wants to know what
-holds at one place, wherever it was said.
+Writers of examples and of XML descriptions need all constraints of a node in one place.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ _NEVER: Final[JsonObject] = {"not": {}}
 
 
 class Flat(NamedTuple):
-    """What holds at a node: keywords of its own, alternatives, and schemas that hold when a member is there.
+    """The constraints of a node: its own keywords, alternatives, and schemas that apply if a member is present.
 
-    Each entry of `choices` is a list of schemas of which one holds as well.
-    `references` are the `$ref`s that were followed, outermost first.
+    Each entry of `choices` is a list of schemas of which one applies. `references` are the followed `$ref`s, outermost
+    first.
     """
 
     own: JsonObject
@@ -38,7 +37,7 @@ class Flat(NamedTuple):
 
 
 def flatten(schema: JsonObject, root: JsonObject) -> Flat:
-    """Flatten one node; its children stay as they are. Raises `UnresolvableReferenceError`."""
+    """Flatten one node but not its children. Raises `UnresolvableReferenceError`."""
     return _flatten(schema, root, ())
 
 
@@ -72,13 +71,13 @@ def _flatten(schema: JsonObject, root: JsonObject, followed: tuple[str, ...]) ->
         choices += inner.choices
         dependents |= inner.dependents
         followed = inner.references
-    while len(owns) > 1:  # neighbours, as one that grows would be copied for each of the others
+    while len(owns) > 1:  # in pairs, since a growing one would be copied at each step
         owns = [merge(*owns[at : at + 2]) if at + 1 < len(owns) else owns[at] for at in range(0, len(owns), 2)]
     return Flat(owns[0], choices, dependents, followed)
 
 
 def merge(left: JsonObject, right: JsonObject) -> JsonObject:
-    """Give a schema for what fits both; notes, and what can't be merged, are the left one's."""
+    """Merge two schemas; annotations, and keywords that cannot be merged, are taken from the left one."""
     merged = dict(left)
     for key, value in right.items():
         merged[key] = _both(key, left[key], value) if key in left else value
@@ -101,7 +100,7 @@ def _both_named(key: str, left: Any, right: Any) -> Any:
 
 
 def _conjunction(left: Any, right: Any) -> Any:
-    """Combine two subschemas, to be flattened when somebody looks at them."""
+    """Combine two subschemas, which are flattened when needed."""
     if left is True or left == right:
         return right
     return left if right is True else {"allOf": [left, right]}
@@ -113,7 +112,7 @@ def _union(left: Any, right: Any) -> Any:
 
 
 def _common(left: Any, right: Any) -> Any:
-    """Keep the members of an enum that the other has too."""
+    """Intersect two `enum` keywords."""
     if not isinstance(left, list) or not isinstance(right, list):
         return cast("Any", left)
     others = set(map(jsontext.canonical, cast("list[Any]", right)))
@@ -148,23 +147,23 @@ _JOINS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 
 def as_types(value: JsonValue) -> list[str]:
-    """Give the words of a `type` keyword, none if there is none."""
+    """Return the names in a `type` keyword."""
     words = cast("list[object]", value) if isinstance(value, list) else [value]
     return [word for word in words if isinstance(word, str)]
 
 
 def as_object(schema: JsonValue) -> JsonObject:
-    """Give a subschema as an object: true allows anything, false nothing."""
+    """Return a subschema as an object: true allows anything, false nothing."""
     if isinstance(schema, dict):
         return cast("JsonObject", schema)
     return dict(_NEVER) if schema is False else {}
 
 
 def objects(value: JsonValue) -> list[JsonObject]:
-    """Give a list of subschemas as objects, empty if there is none."""
+    """Return a list of subschemas as objects; anything else counts as empty."""
     return [as_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
 
 
 def mapping(value: JsonValue) -> JsonObject:
-    """Give an object, empty if there is none."""
+    """Return an object; anything else counts as empty."""
     return cast("JsonObject", value) if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""Tools as JSON: the object a provider's API takes, and its text for a prompt.
+"""Tools as JSON: the object that a provider's API takes, and its text for a prompt.
 
     openai_tool      {"type": "function", "function": {"name", "description", "parameters"}}
     responses_tool   {"type": "function", "name", "description", "parameters"}
@@ -6,9 +6,8 @@
     anthropic_tool   {"name", "description", "input_schema"}
     default_tool     {"name", "description", "inputSchema"}, as MCP lists tools
 
-The schema says that it is an object with `properties` and `required`, whether
-the tool's author did or not. References are inlined; recursive ones stay in
-`$defs`. Key order is the author's.
+The schema always has the type `object`, `properties` and `required`. References are inlined, except recursive ones,
+which stay in `$defs`. The order of keys is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def parameters_object(tool: ToolDefinition) -> JsonObject:
-    """Give the schema of a tool's arguments as providers want it. Raises `SchemaError`."""
+    """Return the schema of a tool's arguments as providers expect it. Raises `SchemaError`."""
     try:
         schema = inline_refs(normalise(tool.parameters))
     except SchemaError as error:
@@ -44,28 +43,28 @@ def parameters_object(tool: ToolDefinition) -> JsonObject:
 
 
 def openai_tool(tool: ToolDefinition) -> JsonObject:
-    """Give the object for `tools` of OpenAI's Chat Completions and those that copy it."""
+    """Return the object for `tools` of OpenAI's Chat Completions and compatible APIs."""
     function = {"name": tool.name, "description": tool.description, "parameters": parameters_object(tool)}
     return {"type": "function", "function": function}
 
 
 def responses_tool(tool: ToolDefinition) -> JsonObject:
-    """Give the object for `tools` of OpenAI's Responses."""
+    """Return the object for `tools` of OpenAI's Responses."""
     return {"type": "function", **gemini_tool(tool)}
 
 
 def gemini_tool(tool: ToolDefinition) -> JsonObject:
-    """Give the object for `functionDeclarations` of Gemini."""
+    """Return the object for `functionDeclarations` of Gemini."""
     return {"name": tool.name, "description": tool.description, "parameters": parameters_object(tool)}
 
 
 def anthropic_tool(tool: ToolDefinition) -> JsonObject:
-    """Give the object for `tools` of Anthropic's Messages."""
+    """Return the object for `tools` of Anthropic's Messages."""
     return {"name": tool.name, "description": tool.description, "input_schema": parameters_object(tool)}
 
 
 def default_tool(tool: ToolDefinition) -> JsonObject:
-    """Give the object in the shape in which MCP lists tools."""
+    """Return the object in the form in which MCP lists tools."""
     return {"name": tool.name, "description": tool.description, "inputSchema": parameters_object(tool)}
 
 
@@ -75,16 +74,16 @@ def sorted_line(tool: ToolDefinition) -> str:
 
 
 def described_line(tool: ToolDefinition) -> str:
-    """Write a tool's object on one line after a sentence that says what it is for."""
+    """Write a tool's object on one line, after a sentence about its purpose."""
     return f"Use the function '{tool.name}' to '{tool.description}'\n{function_line(tool)}"
 
 
 def json_schema_formatter(
     wrap: Callable[[ToolDefinition], JsonObject], *, indent: int | None = 2, level: int = 0
 ) -> SchemaFormatter:
-    """Make the schema formatter that writes a tool's object as JSON, characters as they are.
+    """Make a schema formatter that writes a tool's object as JSON without escaping non-ASCII characters.
 
-    `level` is how deep the object is in the text around it; its first line is put there by that text.
+    `level` is the indentation level of the surrounding text, which indents the first line itself.
     """
 
     def write(tool: ToolDefinition) -> str:

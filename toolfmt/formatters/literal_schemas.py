@@ -43,7 +43,7 @@ class Declaration:
 
 
 def _capitals(schema: JsonValue) -> JsonValue:
-    """Write the types of a schema in capitals, wherever a schema is; values and names stay."""
+    """Write the types of a schema in capitals, at any depth; values and names stay."""
     if is_array(schema):
         return [_capitals(item) for item in schema]
     if not is_object(schema):
@@ -73,17 +73,17 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class LiteralWriter:
-    """Writes arguments in one language of literals."""
+    """Writes arguments in one notation of literals."""
 
     def __init__(self, literals: Literals) -> None:
-        """Take the language."""
+        """Use this notation."""
         self._literals = literals
         self._words = {value: word for word, value in literals.words.items()}
         self._comma = ", " if literals.spaced else ","
         self._colon = ": " if literals.spaced else ":"
 
     def arguments(self, values: JsonObject) -> str:
-        """Write a call's arguments; raises `UnrepresentableError` for what the language cannot hold."""
+        """Write a call's arguments; raises `UnrepresentableError` for values that the notation cannot represent."""
         if not self._literals.keywords:
             return self._object(values, self._argument)
         for key in values:

@@ -1,11 +1,9 @@
-"""Text that a regular expression matches, for placeholders.
+"""Make placeholder texts that match a regular expression.
 
-A reader goes through the expression once and writes as it reads. Three numbers
-decide what: how often a repetition repeats, which branch of an alternation is
-taken, where in the alphabet a class begins to choose. It knows the ordinary
-syntax of ECMA 262: literals, escapes, classes, groups, back references,
-quantifiers, alternations. Assertions are skipped, so what comes out is a guess
-to be verified, never a promise.
+A reader goes through the expression once and writes a text as it reads. Three numbers vary the result: how often a
+repetition repeats, which branch of an alternation is taken, and where in the alphabet a class starts to choose. It
+knows the common syntax of ECMA 262: literals, escapes, classes, groups, back references, quantifiers, alternations.
+Assertions are skipped, so the caller must check each text.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     Test: TypeAlias = Callable[[str], bool]
 
 LONGEST: Final = 10_000
-"""Characters past which a text is no placeholder any more."""
+"""The largest number of characters of a placeholder."""
 _DEEPEST: Final = 40
 _REPEATS: Final = (2, 0, 1, 4, 7, 15, 31, 63, 127, 255, 511)
 _BRANCHES: Final = range(4)
@@ -31,7 +29,7 @@ _SUFFIXES: Final = range(2, 100)
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SIGNS: Final = "-_. /:@,+=#%&?!~*$^'\"()[]{}<>|;\\`\t\n"
 _OTHERS: Final = "".join(map(chr, range(0xA1, 0x3100, 7)))
-"""One in seven: enough to meet every script."""
+"""Every seventh character, which includes every script."""
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _BOUNDS: Final = re.compile(r"\{(\d{1,6})(?:(,)(\d{0,6}))?\}")
 _GROUP: Final = re.compile(r"\((\?(?:[:>]|P?<(\w+)>|[a-zA-Z-]+[:)]|<?[=!]))?")
@@ -47,13 +45,13 @@ _SHORTHANDS: Final[dict[str, Test]] = {
 
 
 class _Unreadable(Exception):  # noqa: N818 - never reaches a caller
-    """Syntax that the reader does not know, or text past the bound."""
+    """Unknown syntax, or a text that is too long."""
 
 
 def matching(pattern: str) -> Iterator[str]:
-    """Give texts that are likely to match a pattern, the readable ones first.
+    """Yield texts that are likely to match a pattern, readable ones first.
 
-    Finite, without repetition, perhaps empty; none longer than `LONGEST`.
+    There are finitely many, perhaps none, without duplicates, and none is longer than `LONGEST`.
     """
     seen: set[str] = set()
     if len(pattern) > LONGEST:
@@ -66,13 +64,13 @@ def matching(pattern: str) -> Iterator[str]:
         if text not in seen and not _HALF.search(text):
             seen.add(text)
             yield text
-    # Without `$` at its end, a pattern leaves room for more.
+    # A pattern without `$` at its end also matches longer texts.
     yield from (f"{text}{number}" for text in sorted(seen, key=len)[:1] for number in _SUFFIXES)
 
 
 @dataclass(slots=True)
 class _Chars:
-    """A set of characters: ranges and tests, or all but those."""
+    """A set of characters, given by ranges and tests, or its complement."""
 
     ranges: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     tests: list[Test] = field(default_factory=list["Test"])
@@ -83,7 +81,7 @@ class _Chars:
         return hit != self.negative
 
     def choose(self, index: int, count: int) -> str:
-        """Choose `count` characters, readable ones if there are any; `index` says where to begin."""
+        """Choose `count` characters, readable ones if possible, starting at `index`."""
         for alphabet in (_LETTERS, _SIGNS, "".join(low for low, _ in self.ranges), _OTHERS):
             fitting = [char for char in alphabet if char in self]
             if fitting:
@@ -144,7 +142,7 @@ class _Reader:
         return text
 
     def _count(self) -> int:
-        """Read a quantifier, if there is one, and decide on a number."""
+        """Read an optional quantifier and choose a number of repetitions."""
         low, high = 1, 1
         if self._take("*"):
             low, high = 0, LONGEST
@@ -221,7 +219,7 @@ class _Reader:
             if self.pattern[self.at : self.at + 1] == "-" and self.pattern[self.at + 1 : self.at + 2] != "]":
                 self.at += 1
                 high = self._member()
-            if isinstance(high, _Chars):  # `[a-\d]` is the three of them
+            if isinstance(high, _Chars):  # `[a-\d]` means `a`, `-` and `\d`
                 chars.tests.append(high.__contains__)
                 high = low
             chars.ranges.append((low, high))
@@ -236,7 +234,7 @@ class _Reader:
 
 @lru_cache(maxsize=64)
 def _property(escape: str) -> Test:
-    r"""Give the test for a Unicode property, as in `p{Lu}` or `P{Script=Greek}`."""
+    r"""Return the test for a Unicode property, as in `p{Lu}` or `P{Script=Greek}`."""
     import regex
 
     try:

@@ -11,8 +11,7 @@
 
         """
 
-The marks are the model's own words for "required" and "optional". What a schema
-says beside type and description follows as JSON.
+The marks are the model's own words for "required" and "optional". All other keywords of a schema follow as JSON.
 '''
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tools in few words: one line each, or a Markdown list of parameters.
+"""Tools in short form: one line each, or a Markdown list of parameters.
 
     signature             search(query, limit?) - Search the web.
     markdown_parameters   ## search
@@ -10,8 +10,7 @@
                           - `query` (string) (required): The words.
                           - `limit` (integer): How many. Default: `10`.
 
-What comes from a tool stays inside its place: a description cannot open a
-heading, a fence or a rule of its own.
+Text of a tool's author cannot break the layout: a description cannot begin a heading, a fence or a rule.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _NOTES: Final = {
 
 
 def signature(tool: ToolDefinition) -> str:
-    """Write a tool on one line; `?` marks what may be left out. Raises `SchemaError`."""
+    """Write a tool on one line; `?` marks optional parameters. Raises `SchemaError`."""
     schema = parameters_object(tool)
     flat = flatten(schema, schema)
     required = _required(flat)
@@ -72,12 +71,12 @@ def markdown_parameters(tool: ToolDefinition) -> str:
 
 
 def one_line(text: str) -> str:
-    """Join a text's lines and spaces."""
+    """Join lines and collapse white space."""
     return " ".join(text.split())
 
 
 def code(text: str) -> str:
-    """Write text as a Markdown code span, whatever ticks it has."""
+    """Write text as a Markdown code span, even if it contains backticks."""
     text = jsontext.dumps(text) if "\n" in text or "\r" in text else text
     ticks = "`" * (max((len(run) for run in _TICKS.findall(text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") or not text else ""
@@ -85,7 +84,7 @@ def code(text: str) -> str:
 
 
 def _parameters(flat: Flat, root: JsonObject, above: tuple[str, ...], indent: str) -> Iterator[str]:
-    """Write the members of an object, and theirs below them."""
+    """Write the members of an object, with nested members below each."""
     required = _required(flat)
     above = (*above, *flat.references)
     for name, schema in mapping(flat.own.get("properties")).items():
@@ -99,10 +98,10 @@ def _parameters(flat: Flat, root: JsonObject, above: tuple[str, ...], indent: st
 
 
 def _below(member: Flat, root: JsonObject, above: tuple[str, ...], indent: str) -> Iterator[str]:
-    """Write what a member holds: its own members, its items' and its alternatives'."""
+    """Write the nested members of a member: its own, and those of its items and alternatives."""
     item = _without_null(flatten(as_object(member.own.get("items", {})), root), root)
     for inner in (member, item):
-        # A recursive schema is written out once.
+        # A recursive schema is written once.
         if not set(inner.references) & set(above):
             yield from _parameters(inner, root, (*above, *member.references), indent)
             for number, branch in enumerate((branch for choice in inner.choices for branch in choice), start=1):
@@ -129,7 +128,7 @@ def _without_null(flat: Flat, root: JsonObject) -> Flat:
 
 
 def _type(flat: Flat, root: JsonObject, levels: int = 2) -> str:
-    """Name the types; what lists, maps and alternatives hold, so many levels down."""
+    """Name the types, including those in lists, maps and alternatives down to a depth."""
     kinds = as_types(flat.own.get("type"))
     members = [flat.own["const"]] if "const" in flat.own else flat.own.get("enum")
     if not kinds and isinstance(members, list):
@@ -143,7 +142,7 @@ def _type(flat: Flat, root: JsonObject, levels: int = 2) -> str:
 
 
 def _notes(own: JsonObject) -> Iterator[str]:
-    """Say the constraints."""
+    """Write the constraints."""
     members = own.get("enum")
     if isinstance(members, list):
         yield f"One of: {', '.join(code(_plain(member)) for member in cast('list[JsonValue]', members))}."

@@ -1,7 +1,7 @@
-"""Calls and results written from a declarative syntax.
+"""Write calls and results from a declarative syntax.
 
-The same templates that a parser reads by are filled in here, literals exactly
-as they stand. What a format cannot hold raises `UnrepresentableError`.
+This fills in the templates that the parser reads, with literals written exactly. A value that a dialect cannot
+represent raises `UnrepresentableError`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _framed(dialect: str, frame: Frame, calls: Sequence[ToolInvocation], bodies:
     """Write each body after its header."""
     for call in calls:
         if not re.fullmatch(PLAIN_NAME, call.name):
-            raise UnrepresentableError(dialect, "/name", f"{call.name!r} cannot stand in a header")
+            raise UnrepresentableError(dialect, "/name", f"{call.name!r} cannot be written in a header")
     headers = [frame.call.replace("{name}", call.name) for call in calls]
     return frame.between.join(map(str.__add__, headers, bodies)) + frame.last
 
@@ -80,14 +80,14 @@ def fill(template: Sequence[Piece], values: Mapping[str, str | None]) -> str:
 
 
 def _id(dialect: str, form: Form, call: ToolInvocation, index: int) -> str | None:
-    """The id to write: the call's own, or the one that the format demands."""
+    """Return the id to write: the call's own, or the one that the dialect requires."""
     template = form.name_in_id or form.id_if_missing
     made = fill(pieces(template), {"name": call.name, "index": str(index), "index1": str(index + 1)})
     if call.id is None:
         return made or None
     if form.name_in_id and name_in_id(form.name_in_id, call.id) != call.name:
         raise UnrepresentableError(
-            dialect, "/id", f"the id {call.id!r} does not hold the tool's name, as {made!r} does"
+            dialect, "/id", f"the id {call.id!r} does not contain the tool's name, as {made!r} does"
         )
     return call.id
 
@@ -135,7 +135,7 @@ def _slot(dialect: str, form: Form, key: str, value: str) -> str:
         return escape_slot(value)
     alone = key == "name" and form.call.startswith("{name}")
     if not (re.fullmatch(PLAIN_NAME, value) if alone else _PLAIN_SLOT.fullmatch(value)):
-        raise UnrepresentableError(dialect, f"/{key}", f"{value!r} cannot stand between the format's markers")
+        raise UnrepresentableError(dialect, f"/{key}", f"{value!r} cannot be written between the dialect's markers")
     return value
 
 
@@ -183,11 +183,11 @@ def _indented(text: str, by: str) -> str:
 def result_formatter(syntax: Syntax, disarm: Callable[[str], str]) -> ResultFormatter[str]:
     """Make the function that writes results for the model to read, in call order.
 
-    `disarm` changes what would be read as a call although no marker comes before it.
+    `disarm` changes text that would be read as a call without a marker.
     """
 
     @cache
-    def patterns() -> Untrusted:  # not before they are needed: a program has many dialects, and uses one
+    def patterns() -> Untrusted:  # on demand: there are many dialects, and a program uses few
         return Untrusted.of(syntax)
 
     def write(results: Sequence[ToolResult], tools: Collection[str] = (), /) -> str:
@@ -206,7 +206,7 @@ def result_formatter(syntax: Syntax, disarm: Callable[[str], str]) -> ResultForm
 
 
 def content_text(content: JsonValue) -> str:
-    """A result's content as text: a string as it is, anything else as JSON."""
+    """Return a result's content as text: a string unchanged, anything else as JSON."""
     return content if isinstance(content, str) else jsontext.dumps(content)
 
 

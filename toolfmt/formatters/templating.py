@@ -1,7 +1,7 @@
-"""Prompt text from templates, in a sandbox, out of data alone.
+"""Render prompt templates in a sandbox.
 
-A template is a file of the package, a file of the user, or text that holds
-`{{` or `{%`. It sees only what it is given, and a missing name is an error.
+A template is a file of the package, a file of the user, or text that contains `{{` or `{%`. It sees only the data that
+is passed, and a missing name is an error.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _template(template: str | Path) -> jinja2.Template:
 
 
 def line_of(error: BaseException) -> int | None:
-    """Give the line of a template in which an error was raised."""
+    """Return the line of a template in which an error was raised."""
     lines: list[int] = []
     traceback = error.__traceback__
     while traceback is not None:
@@ -63,7 +63,7 @@ def _environment() -> jinja2.Environment:
     environment = ImmutableSandboxedEnvironment(
         loader=jinja2.PackageLoader("toolfmt"),
         undefined=jinja2.StrictUndefined,
-        autoescape=False,  # a prompt is no HTML; the formatters escape what their format needs
+        autoescape=False,  # a prompt is not HTML; the formatters escape what their dialect needs
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -72,11 +72,11 @@ def _environment() -> jinja2.Environment:
 
 
 def _json(value: JsonValue, indent: int | None = None) -> str:
-    """Write JSON in a template: Jinja's own `tojson` sorts keys and escapes `<`, `>`, `&` and `'`."""
+    """Write JSON in a template; Jinja's own `tojson` sorts keys and escapes `<`, `>`, `&` and `'`."""
     return jsontext.dumps(value, indent=indent, compact=indent is None)
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """Put text in a Markdown fence that is longer than any run of ticks in it."""
+    """Put text in a Markdown fence that is longer than any run of backticks in it."""
     ticks = "`" * max((len(run) + 1 for run in _TICKS.findall(text)), default=3)
     return f"{ticks}{language}\n{text}\n{ticks}"

@@ -8,8 +8,8 @@
       days?: number,
     }) => any;
 
-A description is a comment, line by line; so is a default. What TypeScript cannot
-say (a pattern, a limit) is left out; a recursive schema is `any` inside itself.
+Descriptions and defaults become comments. Constraints without a form in TypeScript, such as patterns and limits, are
+left out; a recursive schema is `any` inside itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TypeScript:
 
     indent: str = "  "
     last_comma: bool = True
-    """The last member ends in a comma too."""
+    """Whether the last member ends with a comma too."""
 
     def __call__(self, tool: ToolDefinition) -> str:
         """Write a tool. Raises `SchemaError`."""

@@ -9,12 +9,10 @@
         </arguments>
     </tool>
 
-Objects hold `<arg>`s, lists `<items>`; what else a schema can say: `<any_of>`
-with an `<option>` each, `<additional>` for members that are not declared,
-`<contains>`, `<when has="other">`. A recursive schema is named by `definition`
-where it is written out and by `ref` inside itself. Constraints are attributes
-with the names that JSON Schema gives them. `enum_values` are separated by
-commas, or a JSON list where that would be ambiguous.
+Objects contain `<arg>`, lists `<items>`. Further elements are `<any_of>` with an `<option>` each, `<additional>` for
+undeclared members, `<contains>`, and `<when has="other">`. A recursive schema gets a name in `definition` and is named
+in `ref` inside itself. Constraints are attributes with their names in JSON Schema. `enum_values` are separated by
+commas, or a JSON list if that would be ambiguous.
 """
 
 from __future__ import annotations
@@ -46,16 +44,15 @@ _CONSTRAINTS: Final = (
     *("not", "examples", "deprecated", "readOnly"),
 )
 _MOST: Final = 20_000
-"""Elements of one tool."""
+"""The largest number of elements for one tool."""
 _XML_TYPES: Final = {"number": "float"}
 
 
 def xml_schema(tool: ToolDefinition) -> str:
-    """Write a tool as XML, well-formed whatever the data.
+    """Write a tool as XML, which is well-formed for any data.
 
-    In descriptions, characters that XML cannot hold become U+FFFD; a name with
-    one raises `UnrepresentableError`. Raises `SchemaError` for a schema that
-    cannot be read.
+    Characters that XML cannot represent become U+FFFD in descriptions and raise `UnrepresentableError` in names.
+    Raises `SchemaError` for a schema that cannot be read.
     """
     schema = parameters_object(tool)
     element = etree.Element("tool")
@@ -75,7 +72,7 @@ def xml_schema(tool: ToolDefinition) -> str:
     else:
         element.append(etree.Comment(" This tool takes no arguments "))
     etree.indent(element, space="    ")
-    # `>` is escaped in attributes, so this is the end of an empty element.
+    # `>` is escaped in attributes, so this ends an empty element.
     return etree.tostring(element, encoding="unicode").replace("/>", " />")
 
 
@@ -94,7 +91,7 @@ class _Writer:
         *,
         required: bool | None = None,
     ) -> None:
-        """Write one place of the schema as an element."""
+        """Write a node of the schema as an element."""
         self.room -= 1
         if self.room < 0:
             raise SchemaError(f"its references unfold to more than {_MOST:,} elements")
@@ -120,12 +117,12 @@ class _Writer:
         self.children(element, flat, (*above, *flat.references))
 
     def alternatives(self, flat: Flat) -> str:
-        """Name the types of the alternatives, if all of them are known."""
+        """Return the types of the alternatives if all are known."""
         types = [[_type(flatten(branch, self.root).own) for branch in choice] for choice in flat.choices[:1]]
         return "|".join(dict.fromkeys(types[0])) if types and all(types[0]) else ""
 
     def constraints(self, element: Element, own: JsonObject) -> None:
-        """Write as attributes what a value must comply with."""
+        """Write the constraints of a value as attributes."""
         for key in _CONSTRAINTS:
             if key in own:
                 element.set(key, _text(own[key]))
@@ -134,7 +131,7 @@ class _Writer:
                 element.set(key, "false")
 
     def children(self, element: Element, flat: Flat, above: tuple[str, ...]) -> None:
-        """Write what a value holds."""
+        """Write the children of a value."""
         own = flat.own
         required = own.get("required")
         names = cast("list[object]", required) if isinstance(required, list) else []
@@ -158,7 +155,7 @@ class _Writer:
             self.node(element, "when", schema, above, {"has": _name(name, f"/dependentSchemas/{name}")})
 
     def simplified(self, flat: Flat) -> Flat:
-        """Bring alternatives that differ in their type alone into `type`, and one that may only be null too."""
+        """Merge alternatives that differ only in type, or that are only null, into `type`."""
         if len(flat.choices) != 1:
             return flat
         branches = [flatten(branch, self.root) for branch in flat.choices[0]]
@@ -181,7 +178,7 @@ class _Writer:
 
 
 def _type(own: JsonObject) -> str:
-    """Name the types, separated by `|`, "" if unknown; a text that is one of several is an `enum`."""
+    """Name the types, separated by `|`, "" if unknown; a string with listed values is an `enum`."""
     kinds = as_types(own.get("type"))
     members = own.get("enum")
     if isinstance(members, list):
@@ -204,7 +201,7 @@ def _definition(reference: str) -> str:
 
 
 def _text(value: JsonValue) -> str:
-    """Write a value as an attribute: a text as it is if XML can hold it, all else as JSON."""
+    """Write a value as an attribute: text unchanged if XML can represent it, anything else as JSON."""
     return value if isinstance(value, str) and not _NOT_XML.search(value) else _json(value)
 
 

@@ -1,4 +1,4 @@
-r"""Arguments as YAML that every reader of YAML 1.1 or 1.2 takes alike.
+r"""Write arguments as YAML that every reader of YAML 1.1 or 1.2 reads the same way.
 
     path: /a.txt
     content: |
@@ -9,7 +9,7 @@ r"""Arguments as YAML that every reader of YAML 1.1 or 1.2 takes alike.
       tags:
       - a
 
-Text that could be read as anything else is written in double quotes.
+Text that could be read as another type is written in double quotes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ODD = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff]|<(?=/)")
 
 
 def yaml_text(arguments: JsonObject) -> str:
-    """Write the arguments, a line break after each line; nothing where there are none."""
+    """Write the arguments, with a line break after each line; return "" if there are none."""
     return "".join(f"{line}\n" for line in _members(arguments))
 
 
@@ -68,7 +68,7 @@ def _below(head: str, value: JsonValue, pad: str) -> Iterator[str]:
 
 
 def _is_block(text: str) -> bool:
-    """Whether a text can stand as a block of lines: no indentation at its start, nothing that is not seen."""
+    """Whether a text can be a block of lines: not indented at its start, no invisible characters."""
     seen = text.replace("\n", "").replace("\t", "")
     return bool(_BLOCK.fullmatch(text)) and seen.isprintable() and "</" not in text
 

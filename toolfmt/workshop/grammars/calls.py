@@ -246,7 +246,9 @@ class CallNodes:
         else:
             fits = regex.fullmatch(PLAIN_NAME, name) if form.call.startswith("{name}") else _SLOT.fullmatch(name)
         if not fits:
-            raise UnrepresentableError(self._dialect, "/name", f"{name!r} cannot stand between the format's markers")
+            raise UnrepresentableError(
+                self._dialect, "/name", f"{name!r} cannot be written between the dialect's markers"
+            )
         return name
 
 

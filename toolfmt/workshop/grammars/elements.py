@@ -179,7 +179,9 @@ class ElementNodes:
         if not elements.keyed_by_tag and elements.escape != "none":
             return elements.member, escape_slot(key)
         if not elements.keyed_by_tag and not _PLAIN_KEY.fullmatch(key):
-            raise UnrepresentableError(self._dialect, f"/arguments/{key}", f"{key!r} cannot stand between the markers")
+            raise UnrepresentableError(
+                self._dialect, f"/arguments/{key}", f"{key!r} cannot be written between the markers"
+            )
         return elements.member, key
 
     def _written(self, template: str, key: str, value: Node, kind: str) -> Node:
