@@ -414,3 +414,10 @@ def test_levels_of_thinking_are_the_model_s_in_both_of_google_s_apis(model: str,
     assert one.value["generation_config"]["thinking_level"] == level
     assert other.value["generationConfig"]["thinkingConfig"]["thinkingLevel"] == level.upper()
     assert [loss.path for loss in one.losses] == ["/reasoning_effort"] * (effort != level)
+
+
+@pytest.mark.parametrize("source", ["cohere", "vllm"])
+def test_documents_beside_the_messages_are_content(source: str) -> None:
+    value = {"model": "m", "messages": [{"role": "user", "content": "Sky?"}], "documents": ["needle"]}
+    made = convert_request(value, source=source, target="anthropic", defaults={"max_tokens": 99})
+    assert [(loss.path, loss.severity) for loss in made.losses] == [("/documents", "content")]

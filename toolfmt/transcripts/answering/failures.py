@@ -146,30 +146,23 @@ def _write_openai(failure: Failure) -> JsonObject:
     return {"error": {"message": failure.message, "type": kind, "param": failure.param, "code": failure.code}}
 
 
-def _write_mistral(failure: Failure) -> JsonObject:
-    return {"object": "error", **_write_openai(failure)["error"]}
-
-
-def _write_anthropic(failure: Failure) -> JsonObject:
-    return {"type": "error", "error": {"type": _TABLE[failure.kind].anthropic, "message": failure.message}}
-
-
 def _write_google(failure: Failure) -> JsonObject:
     row = _TABLE[failure.kind]
     return {"error": {"code": row.status, "message": failure.message, "status": row.google}}
 
 
-def _write_interactions(failure: Failure) -> JsonObject:
-    return {"error": {"code": _TABLE[failure.kind].google.lower(), "message": failure.message}}
-
-
 WRITERS: Final[Mapping[str, Callable[[Failure], JsonObject]]] = {
-    "anthropic": _write_anthropic,
+    "anthropic": lambda failure: {
+        "type": "error",
+        "error": {"type": _TABLE[failure.kind].anthropic, "message": failure.message},
+    },
     "bedrock": lambda failure: {"message": failure.message, "__type": _TABLE[failure.kind].aws},
     "cohere": lambda failure: {"message": failure.message},
     "gemini": _write_google,
-    "gemini-interactions": _write_interactions,
-    "mistral": _write_mistral,
+    "gemini-interactions": lambda failure: {
+        "error": {"code": _TABLE[failure.kind].google.lower(), "message": failure.message}
+    },
+    "mistral": lambda failure: {"object": "error", **_write_openai(failure)["error"]},
     "ollama": lambda failure: {"error": failure.message},
     "openai-chat": _write_openai,
     "openai-responses": _write_openai,

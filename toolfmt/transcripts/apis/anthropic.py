@@ -246,7 +246,12 @@ def recognise(value: JsonValue) -> bool:
     if is_object(value) and (_instructs(value.get("system")) or any("input_schema" in tool for tool in _tools(value))):
         return True
     return any(
-        is_object(block) and (block.get("type") in _TELLING or _signed(block) or is_object(block.get("source")))
+        is_object(block)
+        and (
+            block.get("type") in _TELLING
+            or ("signature" in block and isinstance(block.get("thinking"), str))
+            or is_object(block.get("source"))
+        )
         for item in messages
         if is_object(item) and is_array(item.get("content"))
         for block in item["content"]
@@ -254,10 +259,6 @@ def recognise(value: JsonValue) -> bool:
 
 
 _TELLING: Final = ("tool_use", "tool_result", "redacted_thinking")
-
-
-def _signed(block: JsonObject) -> bool:
-    return "signature" in block and isinstance(block.get("thinking"), str)
 
 
 def _instructs(system: JsonValue) -> bool:

@@ -25,7 +25,6 @@ from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.answer_info import Proof
     from toolfmt.transcripts.answering.assembling import Assembler
 
 _COUNT: Final = TokenCounting(
@@ -165,10 +164,6 @@ def _stop(block: StreamBlock) -> list[JsonObject]:
     return [{"type": "content_block_stop", "index": block.index}]
 
 
-def _prove(block: StreamBlock, proof: Proof) -> list[JsonObject]:
-    return _delta(block, "signature_delta", signature=proof.signature)
-
-
 def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
     delta: JsonObject = {"stop_reason": _STOPS[ending.stop], "stop_sequence": ending.info.stop_sequence}
     counted = _COUNT.write(ending.info.usage)
@@ -209,7 +204,7 @@ API: Final = AnswerApi(
             "call": lambda block, text: _delta(block, "input_json_delta", partial_json=text),
         },
         end={"text": _stop, "reasoning": _stop, "hidden": _stop, "call": _stop},
-        prove=_prove,
+        prove=lambda block, proof: _delta(block, "signature_delta", signature=proof.signature),
         cite=citing(located, cites, lambda block, made: _delta(block, "citations_delta", citation=made)),
         finish=_finish,
         fail=lambda _, failure, __: [WRITERS[OWNER](failure)],

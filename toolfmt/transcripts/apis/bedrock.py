@@ -121,18 +121,6 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
     return ()
 
 
-def _read_text(block: JsonObject) -> Part | None:
-    return TextPart(block["text"]) if isinstance(block["text"], str) else None
-
-
-def _read_json(block: JsonObject) -> Part:
-    return JsonPart(block["json"])
-
-
-def _write_json(part: JsonPart) -> JsonObject | None:
-    return {"json": part.value} if is_object(part.value) else None
-
-
 def cites(item: JsonObject) -> bool:
     """Whether a citation is in Bedrock's own words."""
     return not item.keys().isdisjoint(("location", "sourceContent"))
@@ -233,10 +221,15 @@ _CONTENTS: Final = (
         when=is_found,
     ),
     PartRow("citationsContent", TextPart, read=_read_cited, write=_write_cited),
-    PartRow("text", TextPart, read=_read_text, write=lambda part: {"text": part.text}),
+    PartRow("text", TextPart, text("text")),
     *map(_media, _KINDS),
 )
-_JSON: Final = PartRow("json", JsonPart, read=_read_json, write=_write_json)
+_JSON: Final = PartRow(
+    "json",
+    JsonPart,
+    read=lambda block: JsonPart(block["json"]),
+    write=lambda part: {"json": part.value} if is_object(part.value) else None,
+)
 _INSIDE: Final = PartTable(OWNER, (*_CONTENTS, _JSON), tag="", says=_says)
 """The blocks of a tool's result."""
 _OURS: Final = where(lambda body: body.get("type", OURS) == OURS)  # else the provider runs it

@@ -116,10 +116,6 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     return {**made, "usage": _COUNT.write(ending.info.usage)}
 
 
-def _think(block: StreamBlock, text: str) -> list[JsonObject]:
-    return delta(block.head, {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]})
-
-
 def _fit_id(ident: str) -> str:
     """Keep an id of nine letters and digits, and hash another."""
     fits = len(ident) == 9 and ident.isalnum() and ident.isascii()  # noqa: PLR2004 - mistral-common's validator
@@ -153,7 +149,12 @@ API: Final = AnswerApi(
         fit_id=_fit_id,
         interleaved=True,
         begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),
-        delta={"text": lambda block, text: delta(block.head, {"content": text}), "reasoning": _think},
+        delta={
+            "text": lambda block, text: delta(block.head, {"content": text}),
+            "reasoning": lambda block, text: delta(
+                block.head, {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
+            ),
+        },
         end={"call": _call},
         finish=_finish,
         fail=lambda _, failure, __: [WRITERS[NAME](failure)],

@@ -259,14 +259,6 @@ def call_delta(block: StreamBlock, **fields: JsonValue) -> list[JsonObject]:
     return delta(block.head, {"tool_calls": [{"index": block.number, **fields}]})
 
 
-def _start(block: StreamBlock) -> list[JsonObject]:
-    return call_delta(block, id=block.id, type="function", function={"name": block.name, "arguments": ""})
-
-
-def _custom(block: StreamBlock, text: str) -> list[JsonObject]:
-    return call_delta(block, id=block.id, type="custom", custom={"name": block.name, "input": text})
-
-
 def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
     counted = ending.counted("usage", _COUNT)
     last = [chunk(ending.head, []) | counted] if counted else []
@@ -285,13 +277,19 @@ API: Final = AnswerApi(
     stream=Blocks(
         interleaved=True,
         begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),
-        start={"call": _start},
+        start={
+            "call": lambda block: call_delta(
+                block, id=block.id, type="function", function={"name": block.name, "arguments": ""}
+            )
+        },
         delta={
             "text": lambda block, text: delta(block.head, {"content": text}),
             "refusal": lambda block, text: delta(block.head, {"refusal": text}),
             "reasoning": lambda block, text: delta(block.head, {"reasoning_content": text}),
             "call": lambda block, text: call_delta(block, function={"arguments": text}),
-            "custom": _custom,
+            "custom": lambda block, text: call_delta(
+                block, id=block.id, type="custom", custom={"name": block.name, "input": text}
+            ),
         },
         cite=citing(
             nested,

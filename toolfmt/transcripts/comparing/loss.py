@@ -57,7 +57,7 @@ _CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
         "unread": "a message without a known field",
         "tools": "the list of tools",
         "tool": "a tool's declaration",
-        "context": "a reference to earlier messages stored at the provider",
+        "context": "earlier messages stored at the provider, or documents beside the messages",
         "choice": "a further answer to the same question",
         "beside": "content beside the messages: a side chain, an attachment, sound, a tool's artifact",
     },

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 from toolfmt import jsontext
 from toolfmt.conversation import (
     CallPart,
-    Content,
     JsonPart,
     MediaPart,
     Part,
@@ -299,7 +298,9 @@ def _write_call(part: CallPart, shape: ChatShape) -> JsonObject:
     else:
         if shape.call_type:
             item["type"] = "function"
-        arguments = argument_object(part) if shape.arguments == "object" else _text(part)
+        arguments: JsonValue = argument_object(part) if shape.arguments == "object" or part.custom else part.json
+        if shape.arguments == "text" and not isinstance(arguments, str):
+            arguments = jsontext.dumps(arguments, compact=True)
         body = item["function"] = {"name": part.name, "arguments": arguments}
     if part.extra:
         beside = own(part.extra, shape.owner)
@@ -309,10 +310,6 @@ def _write_call(part: CallPart, shape: ChatShape) -> JsonObject:
         content = item.get("extra_content", {})
         item["extra_content"] = content | {"google": content.get("google", {}) | {"thought_signature": part.signature}}
     return item
-
-
-def _text(part: CallPart) -> str:
-    return jsontext.dumps(argument_object(part), compact=True) if part.custom else part.json
 
 
 _RESULT: Final = frozenset({"role", "content", "name", "tool_name", "tool_call_id", "is_error"})
@@ -338,14 +335,12 @@ def _write_result(part: ResultPart, shape: ChatShape, blocks: PartTable) -> Json
         item["tool_call_id"] = part.id
     if shape.result_name and part.name is not None:
         item[shape.result_name] = part.name
-    content = part.content if shape.documents else tuple(map(_textual, part.content))
+    content = part.content
+    if not shape.documents:
+        content = [TextPart(jsontext.dumps(one.value)) if isinstance(one, JsonPart) else one for one in content]
     item["content"] = _write_content(content, shape, blocks, "\n")
     item.update(further)
     return item
-
-
-def _textual(part: Content) -> Content:
-    return TextPart(jsontext.dumps(part.value)) if isinstance(part, JsonPart) else part
 
 
 def _write_content(parts: Sequence[Part], shape: ChatShape, blocks: PartTable, between: str) -> JsonValue:

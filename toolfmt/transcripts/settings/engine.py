@@ -150,20 +150,12 @@ def _number(value: JsonValue) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _integer(value: JsonValue) -> bool:
-    return _number(value) and float(value).is_integer()
-
-
-def _texts(value: JsonValue) -> bool:
-    return is_array(value) and all(isinstance(item, str) for item in value)
-
-
 _KINDS: Final[dict[SettingKind, Callable[[Any], bool]]] = {
     "number": _number,
-    "integer": _integer,
+    "integer": lambda value: _number(value) and float(value).is_integer(),
     "text": lambda value: isinstance(value, str),
     "flag": lambda value: isinstance(value, bool),
-    "texts": _texts,
+    "texts": lambda value: is_array(value) and all(isinstance(item, str) for item in value),
     "object": is_object,
     "any": lambda _: True,
 }
@@ -174,7 +166,7 @@ def write(values: Values, table: Table) -> JsonObject:
     table = fitting(table, values)
     settings = reasoning.suited(values, table)
     fields: JsonObject = {}
-    for setting in filter(_writable, table.settings):
+    for setting in (one for one in table.settings if one.at):
         name = next((name for name in (setting.name, *setting.stands_for) if name in settings), None)
         value = None if name is None else _fitted(settings[name], setting)
         if value is None:
@@ -188,10 +180,6 @@ def write(values: Values, table: Table) -> JsonObject:
         if not settings.keys().isdisjoint(group.names):
             group.write(settings, fields)
     return fields
-
-
-def _writable(setting: Setting) -> bool:
-    return bool(setting.at)
 
 
 def fitting(table: Table, values: Values) -> Table:
@@ -251,7 +239,7 @@ def lost(before: ReadSettings, table: Table, after: JsonObject, reasons: Mapping
         where = before.where.get(name, "")
         if name in now.values:
             yield from _compared(name, value, now.values[name], where, _why(name, value, table, thinks=thinks))
-        elif name in table.elsewhere or _silent(name, value) or table.streams.get(name) == value or not where:
+        elif name in table.elsewhere or not where or value in (SILENT.get(name), table.streams.get(name)):
             continue
         elif (stand_in := _stands_in(name, value, now.values, table)) is not None:
             if stand_in:
@@ -317,10 +305,6 @@ def _compared(name: str, value: JsonValue, other: JsonValue, where: str, reason:
                 )
     elif not jsontext.equal(value, other) and value != other:
         yield Loss("setting", where, "changed", f"{name}: {_short(value)} -> {_short(other)}: {reason}")
-
-
-def _silent(name: str, value: JsonValue) -> bool:
-    return name in SILENT and SILENT[name] == value
 
 
 def _stands_in(name: str, value: JsonValue, now: Values, table: Table) -> str | None:

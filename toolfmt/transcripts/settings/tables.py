@@ -44,6 +44,8 @@ def _penalties(inside: str = "", low: float | None = -2, high: float | None = 2)
     )
 
 
+_DOCUMENTS: Final = frozenset({"documents"})
+"""What the model answers from, beside the messages, at Cohere, Groq and vLLM."""
 _MODEL: Final = Setting("model", "model", "text")
 _STREAM: Final = Setting("stream", "stream", "flag")
 _METADATA: Final = Setting("metadata", "metadata", "object", most=16)
@@ -98,6 +100,7 @@ OPENAI_CHAT: Final = Table(
     ),
     groups=(output_format.CHAT,),
     required=("model",),
+    context=_DOCUMENTS,
 )
 
 RESPONSES: Final = Table(
@@ -346,6 +349,7 @@ COHERE: Final = Table(
     ),
     groups=(output_format.COHERE, reasoning.COHERE),
     required=("model",),
+    context=_DOCUMENTS,
     streams=_ALWAYS,
 )
 
