@@ -21,12 +21,13 @@ from pydantic.fields import FieldInfo
 
 from toolfmt.errors import ArgumentsError, ExecutionError, Problem
 from toolfmt.jsontext import token
+from toolfmt.schema.walk import copied
 from toolfmt.tools.signature import Parameter, Signature, signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
+    from toolfmt.model import JsonObject, ToolInvocation
 
 
 class Binding:
@@ -103,15 +104,6 @@ def binding(function: Callable[..., Any], name: str) -> Binding:
 
 
 _bindings: dict[tuple[int, str], tuple[weakref.ref[Callable[..., Any]], Binding]] = {}
-
-
-def copied(value: JsonValue) -> JsonValue:
-    """Copy the lists and objects of a JSON value, so that a tool can't change the call's own."""
-    if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, list):
-        return [copied(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    return value
 
 
 def own_copy(call: ToolInvocation) -> ToolInvocation:

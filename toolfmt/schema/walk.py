@@ -96,13 +96,14 @@ def _copied(value: Any, place: SchemaPlace) -> Any:
         return value
     if depth(cast("JsonValue", value)) > MAX_DEPTH:
         raise SchemaError(f"a value is nested too deeply, in {pointer(place[:6])}")
-    return _copy(value)
+    return copied(value)
 
 
-def _copy(value: Any) -> Any:
+def copied(value: JsonValue) -> JsonValue:
+    """Copy the lists and objects of a JSON value."""
     if is_object(value):
-        return {key: _copy(item) for key, item in value.items()}
-    return list(map(_copy, value)) if is_array(value) else value
+        return {key: copied(item) for key, item in value.items()}
+    return list(map(copied, value)) if is_array(value) else value
 
 
 def pointer(place: SchemaPlace) -> str:
