@@ -149,6 +149,16 @@ def test_results_are_below_their_calls_and_folded(run: Run, tmp_path: Path) -> N
     assert folded["error"].getparent() is called.getparent()
 
 
+def test_long_arguments_are_folded(run: Run, tmp_path: Path) -> None:
+    calls = [
+        {"type": "tool_use", "id": str(size), "name": "write", "input": {"text": "x" * size}} for size in (100, 5000)
+    ]
+    found = page(run, tmp_path, [{"role": "assistant", "content": calls}], "--from", "anthropic")
+    short, long = found.xpath("//div[@class='call']")
+    assert short.xpath("p")[0].text_content() == 'call write 100 {"text": "' + "x" * 100 + '"}'
+    assert long.xpath("details[@class='call']/pre")[0].text_content() == '{"text": "' + "x" * 5000 + '"}'
+
+
 def test_each_result_is_below_its_own_call(run: Run, tmp_path: Path) -> None:
     calls = [{"id": one, "type": "function", "function": {"name": f"f_{one}", "arguments": "{}"}} for one in "ab"]
     results = [{"role": "tool", "tool_call_id": one, "content": f"of {one}"} for one in ("b", "a", "z")]

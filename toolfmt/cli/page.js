@@ -18,10 +18,13 @@ function show(item) {
 
 function step(selector, by) {
   const items = shown(selector);
-  const from = current && current.closest(selector);
-  const at = items.indexOf(from);
-  const next = at < 0 ? (by > 0 ? 0 : items.length - 1) : at + by;
-  show(items[next]);
+  const at = items.indexOf(current && current.closest(selector));
+  if (at >= 0 || !current) {
+    show(at >= 0 ? items[at + by] : items.at(by > 0 ? 0 : -1));
+    return;
+  }
+  const follows = (item) => current.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_FOLLOWING;
+  show(by > 0 ? items.find(follows) : items.findLast((item) => !follows(item)));
 }
 
 function search() {

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 BlockKind: TypeAlias = Literal["text", "reasoning", "refusal", "call", "result", "error", "data", "tool"]
 
+_SCREEN: Final = 1000
+"""Characters of arguments that are shown unfolded."""
 _PICTURES: Final = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+=*")
 
@@ -64,6 +66,11 @@ class Block:
     def folded(self) -> bool:
         """Whether it is folded at first."""
         return self.kind not in {"text", "refusal", "call"}
+
+    @property
+    def long(self) -> bool:
+        """Whether it would fill a screen."""
+        return len(self.text) > _SCREEN
 
     @property
     def labelled(self) -> bool:
