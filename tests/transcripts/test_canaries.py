@@ -339,3 +339,40 @@ def test_a_part_beside_a_result_that_has_no_place_leaves_no_message_behind() -> 
     made = convert({"messages": value}, source="vercel-model", target="ag-ui")
     written = [item for item in made.value["messages"] if item["role"] == "tool"]
     assert sorted(item["toolCallId"] for item in written) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        (
+            "atif",
+            {
+                "agent": {"name": "a", "version": "1"},
+                "notes": "A needle.",
+                "steps": [{"step_id": 1, "source": "user", "message": "Hi."}],
+            },
+        ),
+        ("atif", {"steps": [{"step_id": 1, "source": "user", "message": "Hi.", "extra": {"comment": "A needle."}}]}),
+        ("inspect", [{"role": "user", "source": "input", "content": "Hi.", "metadata": {"note": "A needle."}}]),
+        (
+            "vercel-ui",
+            [
+                {
+                    "id": "1",
+                    "role": "assistant",
+                    "parts": [
+                        {
+                            "type": "tool-f",
+                            "toolCallId": "1",
+                            "state": "approval-responded",
+                            "input": {},
+                            "approval": {"id": "1", "approved": False, "reason": "A needle."},
+                        }
+                    ],
+                }
+            ],
+        ),
+    ],
+)
+def test_words_in_fields_that_a_format_does_not_know_are_content(source: str, value: Any) -> None:
+    assert "beside" in [loss.code for loss in convert(value, source=source, target="openai-chat").losses]

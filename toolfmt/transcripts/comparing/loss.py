@@ -14,6 +14,7 @@ from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_object
 from toolfmt.schema.comparing import differences
 from toolfmt.transcripts.parts.hosted import COMMON, identity
+from toolfmt.transcripts.parts.session_lines import written
 from toolfmt.transcripts.parts.values import without
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
             for at, words in value.items():
                 yield Loss("beside", f"/{at}", "dropped", short(words))
         else:
-            code = "beside" if _named(key) in SAID else "request_field"
+            code = "beside" if _holds_content(key, value) else "request_field"
             yield Loss(code, f"/{key.partition('.')[2]}", "dropped", key)
 
 
@@ -143,8 +144,14 @@ def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]
         return
     for key, value in before.items():
         if (key not in after or after[key] != value) and _says(value):
-            code = "beside" if _named(key) in SAID else "provider_field"
+            code = "beside" if _holds_content(key, value) else "provider_field"
             yield Loss(code, where, "dropped" if key not in after else "changed", key)
+
+
+def _holds_content(key: str, value: JsonValue) -> bool:
+    """Whether a further field says what a model sees, or what somebody wrote; lines of a session repeat it."""
+    name = _named(key)
+    return name in SAID or (name != "lines" and any(written({name: value})))
 
 
 def _says(value: JsonValue) -> bool:

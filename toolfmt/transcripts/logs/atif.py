@@ -110,10 +110,12 @@ def _read_step(item: JsonObject, role: Role) -> Sequence[Message]:
     """Read a step: a message, and one for each result after it."""
     first = _TABLE.read_plain(item, role)
     observation = first.extra.get(_OBSERVATION)
-    results = observation.get("results") if is_object(observation) and len(observation) == 1 else None
-    if not is_array(results) or not all(map(is_object, results)):
+    results = observation.get("results") if is_object(observation) else None
+    if not is_object(observation) or not is_array(results) or not all(map(is_object, results)):
         return [first]
     del first.extra[_OBSERVATION]
+    if len(observation) > 1:
+        first.extra[_OBSERVATION] = {key: value for key, value in observation.items() if key != "results"}
     observed = list(_observed([_RESULTS.read(result) for result in results], first.parts))
     return [first, *observed] if first.parts or first.extra or not observed else observed
 
@@ -141,7 +143,7 @@ def _write_step(run: Sequence[Message]) -> Iterator[JsonObject]:
     items = _TABLE.write_plain(run[0]) if says else [{"source": "agent", "message": ""}]
     results = [result for message in run[says:] for result in _write_observed(message)]
     for item in items or ([{"source": "agent", "message": ""}] if results else []):
-        yield item | ({"observation": {"results": results}} if results else {})
+        yield item | ({"observation": {"results": results, **item.get("observation", {})}} if results else {})
 
 
 def _write_observed(message: Message) -> Iterator[JsonObject]:

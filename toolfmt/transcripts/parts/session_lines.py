@@ -27,9 +27,12 @@ _SEEN: Final = 50
 TORN: Final = "torn"
 """The type of the line that replaces one that is no JSON, such as a last one that was not written to its end."""
 _WORDS: Final = frozenset(
-    {"text", "content", "prompt", "message", "summary", "snippet", "lastPrompt", "customTitle", "aiTitle", "newText"}
+    {
+        *("text", "content", "prompt", "message", "summary", "snippet", "lastPrompt", "customTitle", "aiTitle"),
+        *("newText", "notes", "note", "comment", "reason", "thoughts"),
+    }
 )
-"""The keys under which a line holds what somebody wrote."""
+"""The keys under which people and models write."""
 
 
 def kept(
@@ -46,7 +49,7 @@ def kept(
     for at, line in lines:
         others.append(line)
         kind = line_type(line)
-        words = () if kind in own else [text for text in _written(line) if text not in known]
+        words = () if kind in own else [text for text in written(line) if text not in known]
         if words:
             said[str(at)] = f"{kind}: {' '.join(words)}"
     return {f"{owner}.{key}": found for key, found in (("said", said), ("lines", others)) if found}
@@ -58,7 +61,7 @@ def line_type(line: JsonObject) -> str:
     return word(line, "subtype") or next(filter(None, named), "") or word(line, "type")
 
 
-def _written(value: JsonValue, *, all_keys: bool = False, words: bool = False) -> Iterator[str]:
+def written(value: JsonValue, *, all_keys: bool = False, words: bool = False) -> Iterator[str]:
     """Give the texts of a value that somebody wrote: those under the keys of words, or under all."""
     if isinstance(value, str):
         text = value.strip()
@@ -66,18 +69,18 @@ def _written(value: JsonValue, *, all_keys: bool = False, words: bool = False) -
             yield text
     elif is_object(value):
         for key, item in value.items():
-            yield from _written(item, all_keys=all_keys, words=all_keys or key in _WORDS)
+            yield from written(item, all_keys=all_keys, words=all_keys or key in _WORDS)
     elif is_array(value):
         for item in value:
-            yield from _written(item, all_keys=all_keys, words=words)
+            yield from written(item, all_keys=all_keys, words=words)
 
 
 def _texts(part: Part) -> Iterator[str]:
     match part:
         case CallPart():
-            yield from _written(json_at(part.json), all_keys=True, words=True)
+            yield from written(json_at(part.json), all_keys=True, words=True)
         case OpaquePart():
-            yield from _written(part.value, all_keys=True, words=True)
+            yield from written(part.value, all_keys=True, words=True)
         case ResultPart():
             for found in part.content:
                 yield from _texts(found)
