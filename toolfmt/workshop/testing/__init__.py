@@ -1,4 +1,4 @@
-"""For people who write dialects: the laws, the strategies and the golden helpers.
+"""Laws and Hypothesis strategies for authors of dialects.
 
     from toolfmt.workshop.testing import laws, strategies
 
@@ -6,6 +6,5 @@
     def test_round_trip(exchange):
         laws.round_trip(DIALECT, exchange.calls, exchange.tools)
 
-Needs hypothesis for the strategies; the laws are plain functions that raise
-`AssertionError` and say what differs.
+The strategies need hypothesis; the laws are plain functions that raise `AssertionError` and say what differs.
 """

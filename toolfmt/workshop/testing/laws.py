@@ -1,7 +1,4 @@
-"""The laws that every text dialect obeys, as functions that raise `AssertionError`.
-
-Each takes a dialect and an input and says, when it fails, what differs.
-"""
+"""The laws that every text dialect obeys, as functions that raise `AssertionError` and say what differs."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def read(dialect: Dialect[str], chunks: Iterable[str], tools: Sequence[ToolDefinition] = ()) -> list[Event]:
-    """Read a text in pieces; its coalesced events."""
+    """Read a text in pieces; return its coalesced events."""
     chunks = [*chunks]
     parser = dialect.open_parser(ParserOptions(tools={tool.name: tool for tool in tools}, whole=len(chunks) == 1))
     events: list[Event] = []
@@ -41,7 +38,7 @@ def read(dialect: Dialect[str], chunks: Iterable[str], tools: Sequence[ToolDefin
 
 
 def cut(text: str, places: Iterable[int]) -> list[str]:
-    """Cut a text at the places given."""
+    """Cut a text at these offsets."""
     marks = sorted({place for place in places if 0 < place < len(text)})
     return [text[start:end] for start, end in zip([0, *marks], [*marks, len(text)], strict=True)]
 
@@ -49,20 +46,22 @@ def cut(text: str, places: Iterable[int]) -> list[str]:
 def round_trip(
     dialect: Dialect[str], calls: Sequence[ToolInvocation], tools: Sequence[ToolDefinition] = ()
 ) -> str | None:
-    """What is written is read back as it was, type for type; None when the format cannot hold the calls."""
+    """Check that calls are read back type-exactly; return the text, or None if the dialect cannot write them."""
     try:
         text = dialect.calls(calls, {tool.name: tool for tool in tools})
     except UnrepresentableError:
         return None
     if dialect.syntax is not None and dialect.syntax.starts_in_reasoning:
-        text = dialect.syntax.reasoning[0][1] + text  # the answer begins in its thought: a call in one is a guess
+        text = dialect.syntax.reasoning[0][1] + text  # the answer begins in its reasoning, where a call is a guess
     events = read(dialect, [text], tools)
     found = [event.call for event in events if isinstance(event, CallEnd)]
     failed = [event for event in events if isinstance(event, CallFailed)]
     assert not failed, f"{dialect.name}: {failed} from {text!r}"
     assert len(found) == len(calls), f"{dialect.name}: {len(found)} calls for {len(calls)} from {text!r}"
     forms = () if dialect.syntax is None else dialect.syntax.forms
-    raw = any(form.elements is not None and form.elements.escape != "xml" for form in forms)  # a value may be a marker
+    raw = any(
+        form.elements is not None and form.elements.escape != "xml" for form in forms
+    )  # a value may contain a marker
     for call, back in zip(calls, found, strict=True):
         assert back.name == call.name, f"{dialect.name}: name {back.name!r} for {call.name!r}"
         assert jsontext.equal(back.arguments, call.arguments), (
@@ -70,7 +69,7 @@ def round_trip(
         )
         certain = back.certainty == "exact" or (raw and "<" in jsontext.dumps(call.arguments))
         assert certain, f"{dialect.name}: read with a tolerance what it wrote itself: {text!r}"
-        if dialect.traits.carries_ids and call.id is not None:  # some formats demand one
+        if dialect.traits.carries_ids and call.id is not None:  # some dialects require one
             assert back.id == call.id, f"{dialect.name}: id {back.id!r} for {call.id!r}"
         if dialect.traits.carries_server:
             assert back.server == call.server, f"{dialect.name}: server {back.server!r} for {call.server!r}"
@@ -80,7 +79,7 @@ def round_trip(
 
 
 def chunking(dialect: Dialect[str], text: str, places: Iterable[int], tools: Sequence[ToolDefinition] = ()) -> None:
-    """However a text is cut, the events are the same."""
+    """Check that the events are the same however the text is cut."""
     whole = read(dialect, [text], tools)
     pieces = cut(text, places)
     parts = read(dialect, pieces, tools)
@@ -88,7 +87,7 @@ def chunking(dialect: Dialect[str], text: str, places: Iterable[int], tools: Seq
 
 
 def ordered(events: Sequence[Event]) -> None:
-    """A call that starts ends or fails once, and its deltas are the JSON text of its arguments."""
+    """Check that each started call ends or fails once, and that its deltas are the JSON text of its arguments."""
     open_calls: dict[int, list[str]] = {}
     done: set[int] = set()
     for event in events:
@@ -115,9 +114,9 @@ def ordered(events: Sequence[Event]) -> None:
 
 
 def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> None:
-    """Every character is text, reasoning, part of a call or a notice, or one of the format's own markers between them.
+    """Check that each character is in text, reasoning, a call or a notice, or is a marker of the dialect between them.
 
-    After a call the bracket that closes its list may stand uncovered.
+    The bracket that closes a list after a call may be uncovered.
     """
     spans: list[tuple[int, int]] = []
     ends: set[int] = set()
@@ -127,7 +126,7 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
             case TextDelta(piece, start) | ReasoningDelta(piece, start) if text[start - 1 : start] in {'"', "'"} and (
                 frame := _frame(text, start, piece)
             ):
-                spans.append(frame)  # a text that an object carries
+                spans.append(frame)  # a text in an object
             case TextDelta(piece, start) | ReasoningDelta(piece, start):
                 assert text[start : start + len(piece)] == piece, f"{dialect.name}: {piece!r} does not stand at {start}"
                 spans.append((start, start + len(piece)))
@@ -139,7 +138,7 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
                 spans.append(span)
                 ends.add(span[1])
             case Notice(_, "comment", (start, _)) if comment := COMMENT(text, start):
-                blank = blank[:start] + " " * len(comment[0]) + blank[comment.end() :]  # only its place is reported
+                blank = blank[:start] + " " * len(comment[0]) + blank[comment.end() :]  # only its position is reported
             case Notice(_, _, span):
                 spans.append(span)
             case _:
@@ -154,11 +153,11 @@ def lossless(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] =
 
 
 def claimed(dialect: Dialect[str], text: str, mark: str, tools: Sequence[ToolDefinition] = ()) -> None:
-    """What is written where the format has no place for it is never lost while its call runs.
+    """Check that nothing is lost without a notice if it is written where the dialect has no place for it.
 
-    `mark` is a word that `text` holds once, written where the format's own writer puts nothing: an attribute, a
-    key, an element or a comment. A call that runs has it as an argument, or a notice reports it; else it is
-    text, or part of a failure. Under `strict` no call runs beside it.
+    `mark` is a word that `text` contains once, in an attribute, a key, an element or a comment that the dialect does
+    not write. It must be in the text, in a failure, in a call's arguments or in a notice. With `strict`, no call
+    succeeds beside it.
     """
     at = text.index(mark)
     events = read(dialect, [text], tools)
@@ -176,13 +175,13 @@ def claimed(dialect: Dialect[str], text: str, mark: str, tools: Sequence[ToolDef
     )
     assert not calls or kept or notices, f"{dialect.name}: {mark!r} is lost and {calls} run, from {text!r}"
     if taken and not notices:
-        return  # the format has a place for it
+        return  # the dialect has a place for it
     strict = parse(text, dialect=dialect, tools=tools, strict=True)
     assert not strict.calls, f"{dialect.name}: strict, and {strict.calls} run beside {mark!r} in {text!r}"
 
 
 def _between(dialect: Dialect[str]) -> regex.Pattern[str]:
-    """What may stand between all that is reported: white space, the format's markers, and a list without calls."""
+    """Return what may be uncovered: white space, the dialect's markers, and a list without calls."""
     syntax = dialect.syntax
     if syntax is None:
         return regex.compile(r"\s*")
@@ -195,7 +194,7 @@ def _between(dialect: Dialect[str]) -> regex.Pattern[str]:
     if syntax.frame is not None:
         sources += [strip_groups(syntax.frame.header), *map(literal, syntax.frame.ends)]
     for form in syntax.forms:
-        if form.json is not None and form.json.prose:  # text after an object that is no call
+        if form.json is not None and form.json.prose:  # text after an object that is not a call
             opener, middle, closer = re.split(r"\{(?:call|payload)\}", form.call)
             sources += [rf"{literal(opener)}\s*\{{[^{{}}]*\}}\s*{literal(middle)}", literal(closer)]
     flags = regex.IGNORECASE if syntax.ignore_case else 0
@@ -203,14 +202,14 @@ def _between(dialect: Dialect[str]) -> regex.Pattern[str]:
 
 
 def harmless(dialect: Dialect[str], results: Sequence[ToolResult], tools: Sequence[ToolDefinition] = ()) -> None:
-    """Results as the model is shown them hold nothing that reads as a call, whatever the tools gave back."""
+    """Check that written results contain nothing that is read as a call, whatever the tools returned."""
     text = dialect.results(results)
     found = [event for event in read(dialect, [text], tools) if isinstance(event, CallStart | CallEnd | CallFailed)]
     assert not found, f"{dialect.name}: {found} from the results {text!r}"
 
 
 def _frame(text: str, start: int, piece: str) -> tuple[int, int] | None:
-    """Where the object is that carries `piece` as a string whose content begins at `start`."""
+    """Return the span of the object that contains `piece` in a string whose content begins at `start`."""
     carried = _value(text, start - 1)
     if carried is None or carried[0] != piece:
         return None
@@ -222,7 +221,7 @@ def _frame(text: str, start: int, piece: str) -> tuple[int, int] | None:
 
 
 def _value(text: str, at: int) -> tuple[JsonValue, int] | None:
-    """The JSON value at an offset, slips mended, and where it ends."""
+    """Return the JSON value at an offset, repaired if needed, and its end."""
     cur, pieces = Cursor(), Pieces()
     cur.append(text[at:])
     cur.eof = True
@@ -235,9 +234,9 @@ def _value(text: str, at: int) -> tuple[JsonValue, int] | None:
 
 
 def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDefinition] = ()) -> None:
-    """A text cut short gives only calls that the whole text gives, in order.
+    """Check that a truncated text gives only calls of the whole text, in order.
 
-    A call in a thought whose closer was cut off may be a draft: it may be read, as a guess.
+    A call in reasoning whose closing marker was cut off may be a draft, which may be read as a guess.
     """
     whole = calls(dialect, text, tools)
     events = read(dialect, [text[:at]], tools)
@@ -258,10 +257,10 @@ def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDef
 
 
 def calls(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> list[ToolInvocation]:
-    """The calls of a text; without tools, as far as the wire gives their types."""
+    """Return the calls of a text; without tools, with the types that the text shows."""
     return [event.call for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
 
 
 def same(call: ToolInvocation, meant: ToolInvocation) -> bool:
-    """Compare names and arguments, type-exactly."""
+    """Compare names and arguments type-exactly."""
     return call.name == meant.name and jsontext.equal(call.arguments, meant.arguments)

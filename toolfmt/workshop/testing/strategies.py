@@ -1,7 +1,6 @@
-"""Hypothesis strategies: calls full of what breaks parsers, and tools that describe them.
+"""Hypothesis strategies: calls that are hard to parse, and tools that describe them.
 
-Strings mix ordinary text, control characters, numbers in disguise and the
-dialect's own markers.
+Strings mix ordinary text, control characters, text that looks like numbers, and the dialect's own markers.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _CHARACTERS = st.characters(exclude_categories=("Cs",))
 
 
 def texts(dialect: Dialect[str] | None = None) -> SearchStrategy[str]:
-    """Strings of traps, letters and the dialect's markers."""
+    """Strings of hard cases, letters and the dialect's markers."""
     return _texts(_own(dialect))
 
 
@@ -63,7 +62,7 @@ def names() -> SearchStrategy[str]:
     return st.from_regex(r"[A-Za-z_][A-Za-z0-9_.\-]{0,20}", fullmatch=True)
 
 
-# Strategies are made once: Hypothesis takes longer to check a new one than to draw from it.
+# Strategies are made once: Hypothesis needs longer to check a new one than to draw from it.
 
 
 def _own(dialect: Dialect[str] | None) -> tuple[str, ...]:
@@ -100,7 +99,7 @@ def _arguments(own: tuple[str, ...]) -> SearchStrategy[JsonObject]:
 
 
 def schema_of(value: JsonValue) -> JsonObject:  # noqa: PLR0911 - one per type
-    """A schema that describes exactly the shape of a value."""
+    """Return a schema that describes exactly the shape of a value."""
     match value:
         case None:
             return {"type": "null"}
@@ -129,7 +128,7 @@ class Exchange:
 
 @st.composite
 def exchanges(draw: st.DrawFn, dialect: Dialect[str], *, most: int = 3) -> Exchange:
-    """Draw calls that the dialect may hold, with a tool for each."""
+    """Draw calls that the dialect can represent, with a tool for each."""
     traits = dialect.traits
     count = draw(st.integers(1, most if traits.parallel else 1))
     arguments = _arguments(_own(dialect))
@@ -148,7 +147,7 @@ def exchanges(draw: st.DrawFn, dialect: Dialect[str], *, most: int = 3) -> Excha
 
 
 STRAY = "zq7"
-"""The word that `strays` writes where a format has no place for it."""
+"""The word that `strays` inserts where a dialect has no place for it."""
 
 _STRAYS = (
     *(f' path="{STRAY}"', f' zone="{STRAY}"', f" path={STRAY}", f'<path zone="{STRAY}"/>', f"<!-- {STRAY} -->", STRAY),
@@ -157,7 +156,7 @@ _STRAYS = (
 
 
 def strays(text: str) -> Iterator[str]:
-    """Put attributes, keys, elements and comments of one word between any two tokens of a text, one at a time."""
+    """Insert an attribute, key, element or comment with this word between any two tokens of a text, one at a time."""
     for at in range(len(text) + 1):
         if not text[max(0, at - 1) : at + 1].isalnum():
             yield from (text[:at] + stray + text[at:] for stray in _STRAYS)
