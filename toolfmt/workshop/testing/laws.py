@@ -59,9 +59,7 @@ def round_trip(
     assert not failed, f"{dialect.name}: {failed} from {text!r}"
     assert len(found) == len(calls), f"{dialect.name}: {len(found)} calls for {len(calls)} from {text!r}"
     forms = () if dialect.syntax is None else dialect.syntax.forms
-    raw = any(
-        form.elements is not None and form.elements.escape != "xml" for form in forms
-    )  # a value may contain a marker
+    raw = any(form.elements is not None and form.elements.escape != "xml" for form in forms)  # a value may be a marker
     for call, back in zip(calls, found, strict=True):
         assert back.name == call.name, f"{dialect.name}: name {back.name!r} for {call.name!r}"
         assert jsontext.equal(back.arguments, call.arguments), (
