@@ -98,5 +98,5 @@ def new_dialect(
         f"{module}: change `call`, `json`, `result`, `summary` and `sources` to what the model's own template writes\n"
         f"{cases}: add answers of the model, with their source, as tests/golden/golden_cases.py explains\n"
         f"{changes}: say whose format it is\n"
-        f"then: python docs/generate.py, and pytest tests/golden -k {name}\n"
+        f"then: python docs/generate.py, and pytest --all -k {name}\n"
     )
