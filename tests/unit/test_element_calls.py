@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import toolfmt
+from tests import slips
+from toolfmt import parse, parse_stream
+from toolfmt.events import coalesce
 from toolfmt.workshop.testing.laws import read
 
 HEAD = "<tool><tool_name>f</tool_name><arguments>"
@@ -194,3 +197,71 @@ def test_a_failed_call_goes_up_to_the_end_of_its_section() -> None:
         events = read(toolfmt.default_registry().dialect("qwen3-coder"), [answer[:cut], answer[cut:]])
         assert [event.raw for event in events if isinstance(event, toolfmt.CallFailed)] == [answer]
         assert not any(isinstance(event, toolfmt.Notice) for event in events)
+
+
+FOUND = "<tool_call>move\n<arg_key>path</arg_key>\n<arg_value>{}</arg_value>\n</tool_call>"
+FAILING = {
+    "a tag that ends twice": ("qwen3-coder", "<function=move>\n<parameter=path>>a.txt\n</parameter>\n</function>"),
+    "the same before a short text": ("glm45", FOUND.format(">a.txt")),
+    "a tag of the argument in its value": ("glm45", FOUND.format("a.txt\ntext</arg_key>\n<arg_value>b")),
+    "tags that changed places": (
+        "glm45",
+        "<tool_call>move\n<arg_key>path<arg_value>\n</arg_key>a</arg_value></tool_call>",
+    ),
+    "a closer without a name": ("minimax-m2", '<invoke name="move"><parameter name="path">a<b</></invoke>'),
+    "an argument without text or closer": ("dots", '<invoke name="move"><parameter name="path"></invoke>'),
+    "the wrapper's closer in a value": (
+        "xml-items",
+        '<tool name="move"><arguments><arg name="path">a</arguments></arg></tool>',
+    ),
+    "the call's closer in a value": (
+        "claude-legacy",
+        '<function_calls><invoke name="move"><parameter name="path">a</invoke></parameter></function_calls>',
+    ),
+    "an argument after the call": ("glm47", FOUND.format("a.txt") + "<arg_key>text</arg_key><arg_value>b</arg_value>"),
+    "all arguments after it": ("xml-items", '<tool name="move"></tool><arguments><arg name="path">a</arg></arguments>'),
+    "an argument without a call": ("minicpm5", 'Yes.\n<param name="path">a.txt</param></function>'),
+}
+
+
+@pytest.mark.parametrize(("dialect", "answer"), FAILING.values(), ids=FAILING)
+def test_a_slip_in_markup_is_a_failure(dialect: str, answer: str) -> None:
+    tool = slips.tool("move", {"path": "a", "text": "b"})
+    result = parse(answer, dialect=dialect, tools=[tool])
+    assert not result.calls
+    assert result.failures
+    assert tuple(coalesce([*parse_stream(answer, dialect=dialect, tools=[tool])])) == result.events
+
+
+@pytest.mark.parametrize(
+    "value", [">=3.11", ">seq\nACGT", "> said", "keys are <arg_key>k</arg_key>, so", "a </arg_key> b"]
+)
+def test_markup_that_may_be_text_is_text(value: str) -> None:
+    tool = slips.tool("move", {"path": "a"})
+    (call,) = parse(FOUND.format(value), dialect="glm45", tools=[tool]).calls
+    assert call.arguments == {"path": value}
+
+
+def test_an_opening_marker_that_is_there_twice_is_one() -> None:
+    tool = slips.tool("move", {"path": "a"})
+    head = '<invoke name="move">'
+    call = f'{head}\n{head}<parameter name="path">a</parameter></invoke>'
+    answer = f"<function_calls><function_calls>\n{call}</function_calls>"
+    result = parse(answer, dialect="claude-legacy", tools=[tool])
+    assert [call.arguments for call in result.calls] == [{"path": "a"}]
+    assert not result.failures
+    assert [notice.kind for notice in result.notices] == ["unclaimed", "unclaimed"]
+
+
+def test_a_call_that_is_begun_anew_runs_once() -> None:
+    tool = slips.tool("move", {"path": "a", "text": "b"})
+    begun = '<invoke name="move"><parameter name="path">a</parameter>'
+    answer = f'<function_calls>{begun}{begun}<parameter name="text">b</parameter></invoke></function_calls>'
+    result = parse(answer, dialect="claude-legacy", tools=[tool])
+    assert [call.arguments for call in result.calls] == [{"path": "a", "text": "b"}]
+    assert len(result.failures) == 1
+
+
+def test_closers_that_prose_shows_are_text() -> None:
+    shown = 'Close it with </parameter> here.\n```xml\n<parameter name="path">x</parameter>\n</invoke>\n```'
+    assert parse(shown, dialect="claude-legacy", tools=[slips.tool("move", {"path": "a"})]).text == shown

@@ -76,7 +76,7 @@ class ElementGrammar:
         opening = rf"<{wrapper}(?P<attributes>(?:\s[^<>]{{0,256}}?)?)\s{{0,64}}(?P<empty>/)?>"
         self.wrapper = regex.compile(opening, self.flags) if wrapper else None
         closing = rf"</{wrapper}\s{{0,64}}>" if wrapper else ""
-        self.wrapper_end = regex.compile(closing, self.flags)
+        self.wrapper_name, self.wrapper_end = elements.wrapper, regex.compile(closing, self.flags)
         self.openers = {
             literal(self.closers[kind]): [strip_groups(self.heads[kind].source)]
             for kind in ("item", "member")
@@ -104,6 +104,24 @@ class ElementGrammar:
         return re.search(r"[^\w<>/:=.\s\"'{}?\-]", self.closers["member"]) is not None
 
     @cached_property
+    def alone(self) -> str:
+        """The pattern of an argument outside a call; "" where any element may look like one."""
+        return "" if self.keyed_by_tag and not self.special else strip_groups(self.heads["member"].source)
+
+    @cached_property
+    def loose_closers(self) -> str:
+        """The pattern of what closes an argument, or all of them, and no other element; "" if there is none."""
+        closers = [] if self.keyed_by_tag else [literal(self.closers["member"])]
+        return "|".join(filter(None, [*closers, self.wrapper_end.pattern]))
+
+    def key(self, opener: regex.Match[str] | None) -> str:
+        """The key in what opens an argument; "" where it holds none."""
+        groups = {} if opener is None else opener.groupdict()
+        kind = next((name for name in self.heads if groups.get(name) is not None), "member")
+        tag = None if opener is None else self.heads[kind].read(opener, escaped=self.keys_escaped)
+        return "" if tag is None else tag.slots.get("key", "")
+
+    @cached_property
     def inside(self) -> regex.Pattern[str]:
         """What an element of a call that closes itself is not followed by."""
         begins = [strip_groups(self.wrapper.pattern)] if self.wrapper else []
@@ -128,6 +146,13 @@ class ElementGrammar:
         """The tag right before a value, where it is no part of an argument's name and of no closer."""
         found = re.search(r"<[^<>{}]+>(?=\s*\{value\})", self._member)
         return found.group() if found and found.group() not in self.closers["member"] else ""
+
+    @cached_property
+    def _inner(self) -> list[str]:
+        """The tags between an argument's name and its value; in escaped text also the closer of all arguments."""
+        tags = re.findall(r"<[^<>]+>", self._member.partition("{value}")[0])[1:]
+        wrapper = [self.wrapper_end.pattern] if self.escaped and self.wrapper_end.pattern else []
+        return [*(literal(tag) for tag in tags if "{" not in tag and tag not in self.closers["member"]), *wrapper]
 
     @cached_property
     def again(self) -> regex.Pattern[str] | None:
@@ -199,6 +224,7 @@ class ElementGrammar:
             around=self.around,
             openers=self.openers.get(closer) or [strip_groups(head.source) for head in self.heads.values()],
             nameless=self.nameless if closer in self.openers else "",
+            inner=self._inner,
             optional=self.closers_optional,
         )
 

@@ -42,6 +42,7 @@ _NAME = re.compile(r"<([A-Za-z_][\w.\-]*)[\s/>]").match
 _QUOTED_NAME = re.compile(
     r"(?:&quot;|[\"'`\u201c\u201d]{1,2})([^\"'`\u201c\u201d&]+)(?:&quot;|[\"'`\u201c\u201d]{1,2})"
 ).fullmatch
+_EDGES = re.compile(r"\A[\s,;:]+|[\s,;:]+\Z")
 _QUOTE = regex.compile("[\"']")
 _NOTES = frozenset({"!", "?", ""})  # what follows the `<` of a note; "" while nothing does
 _ESCAPED_TAG = re.compile("&(?:lt;|#)")
@@ -159,7 +160,7 @@ class ElementReader:
             members.add(key, leaf(opened.text, inner, wire_type, verbatim=False), (start, cur.at))
             return
         closer = self.grammar.closer(kind, given)
-        if key in WRAPPERS and odd:
+        if (key in WRAPPERS and odd) or (schema is None and key == self.grammar.wrapper_name):
             yield from self._wrapped(cur, Spot(key, closer, parent, schema, "", 1, siblings=schema), members, start)
             return
         allowed = types(inner)
@@ -341,7 +342,7 @@ class ElementReader:
 
     def _next_call(self, cur: Cursor, opener: regex.Match[str], schema: JsonObject | None) -> Reading[bool]:
         """Whether what looks like an argument is the next call, as the closer of this one is missing."""
-        if declares(schema, self._key(opener)):
+        if declares(schema, self.grammar.key(opener)):
             return False
         return (yield from match_next(cur, self.grammar.after)) is not None
 
@@ -349,8 +350,7 @@ class ElementReader:
         """What the tag of an argument inside a value is: where its name is the key, only a declared one counts."""
         if self._other(found, spot):
             return None
-        opener = self.grammar.opener.match(found.string, found.start())
-        key = "" if opener is None else self._key(opener)
+        key = self.grammar.key(self.grammar.opener.match(found.string, found.start()))
         declared = declares(spot.siblings, key)
         if spot.closer.name and not (declared or self.grammar.special or spot.siblings is None):
             return None
@@ -368,20 +368,15 @@ class ElementReader:
         name = "" if tag is None else tag[1]
         return bool(name) and name not in self.grammar.own_tags and not declares(spot.siblings, name)
 
-    def _key(self, opener: regex.Match[str]) -> str:
-        groups = opener.groupdict()
-        kind = next(name for name in self.grammar.heads if groups.get(name) is not None)
-        tag = self.grammar.heads[kind].read(opener, escaped=self.grammar.keys_escaped)
-        return "" if tag is None else tag.slots.get("key", "")
-
 
 def meant(key: str, schema: JsonObject | None) -> str:
-    """The declared key that a key differs from in quotes, white space or case alone; else the key without quotes."""
+    """The declared key that a key differs from in case or at its edges alone; else the key without quotes."""
     if schema is None or declares(schema, key):
         return key
     quoted = _QUOTED_NAME(key)
     name = quoted[1] if quoted else key
-    alike = [one for one in property_names(schema) if one.casefold() == name.strip().casefold()]
+    word = _EDGES.sub("", name).casefold()
+    alike = [one for one in property_names(schema) if one.casefold() in {name.strip().casefold(), word}]
     return alike[0] if len(alike) == 1 else name
 
 

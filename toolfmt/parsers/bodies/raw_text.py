@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _UNFOLLOWED = "a value's closing tag is followed by neither the next value nor the end of what is around it"
 MOST_BACK = 16
 """How often the input may be read again where closers are missing; after that, such calls fail."""
-_LATER = frozenset({"closer", "lead", "near", "opener"})
-_SECOND_END = regex.compile(r">\r?\n")
+_LATER = frozenset({"closer", "inner", "lead", "near", "opener"})
+_SECOND_END = regex.compile(">")
 _BREAK = regex.compile(r"\r?\n")
 
 
@@ -119,7 +119,8 @@ class RawText:
                 yield from self._quoted(cur, ends, str(word.lastgroup))
         if ends.near_quote is not None and (yield from match_next(cur, ends.near_quote)) is not None:
             raise Malformed("malformed", "the quote around a value is misspelt", cur.at, inside=True)
-        if self._text.padded and (yield from match_next(cur, _SECOND_END)) is not None:
+        sure = self._text.padded or ends.escaped  # such a value begins with a line break, or with `&gt;`
+        if (yield from match_next(cur, _SECOND_END if sure else ends.second_end)) is not None:
             raise Malformed("malformed", "the tag before a value ends twice", cur.at, inside=True)
 
     def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
@@ -156,6 +157,10 @@ class RawText:
             return self._closes(cur, ends, found)
         if group == "begin":
             return self._call_begins(cur, ends, found)
+        if group == "inner":
+            if found.group().replace("</", "<") not in self._before_tag(cur, ends, found):
+                self._unbalanced(cur, ends, found)
+            return self._literal(cur, found, ends)
         if group == "nameless":
             self._nameless += 1
             return self._literal(cur, found, ends)
@@ -185,24 +190,30 @@ class RawText:
             if exact or (written.startswith(stem) and not regex.match(r"\w", written, pos=len(stem))):
                 self._unbalanced(cur, ends, found)
             return self._literal(cur, found, ends)
-        nested = None if follow.partial else self._in_nested(cur, ends, found.end())
+        nested = None if follow.partial else len(self._levels) > 1 and ends.goes_on(cur, found.end())
         if nested:
             return self._literal(cur, found, ends)
         self._pass(cur, found.start(), ends, whole=nested is False)
         if nested is None:
             return None
-        last = self._text.last
-        if not self.verbatim and last.endswith(ends.quote_ends):
-            raise Malformed("malformed", "a quote around a value ends that does not begin", cur.at)
-        if not self.verbatim and cur.buf[cur.pos - 1] in {found.group()[0], ">"} and part_of(last, found.group()):
-            raise Malformed("malformed", "the beginning of a closing tag is in the value before it", cur.at)
-        if self._doubt is not None:
-            raise Malformed("malformed", _UNFOLLOWED, self._doubt, cur.at)
+        self._refuse_slip(cur, ends, found, called_over=follow.lastgroup == "after")
         self._text.finish()
         if not exact:
             self.misspelt = (cur.base + found.start(), cur.base + found.end())
         cur.pos = found.end()
         return True
+
+    def _refuse_slip(self, cur: Cursor, ends: Ends, closer: regex.Match[str], *, called_over: bool) -> None:
+        """Refuse a value with a slip in it; `called_over` says that its call has no closer after it."""
+        last = self._text.last
+        if not self.verbatim and last.endswith(ends.quote_ends):
+            raise Malformed("malformed", "a quote around a value ends that does not begin", cur.at)
+        if not self.verbatim and cur.buf[cur.pos - 1] in {closer.group()[0], ">"} and part_of(last, closer.group()):
+            raise Malformed("malformed", "the beginning of a closing tag is in the value before it", cur.at)
+        if self._doubt is not None:
+            raise Malformed("malformed", _UNFOLLOWED, self._doubt, cur.at)
+        if self._ended is not None and called_over:
+            raise Malformed("malformed", "the call's closing marker is in a value", self._ended, cur.at)
 
     def _refuse_empty(self, cur: Cursor, closer: regex.Match[str]) -> None:
         """Refuse an argument that begins in the value and has none itself before its `closer`: tags changed places."""
@@ -220,9 +231,12 @@ class RawText:
             self._doubt = cur.base + found.end()
 
     def _mentioned(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool:
+        return mentioned(self._before_tag(cur, ends, found), cur.buf[found.end() : found.end() + 1])
+
+    def _before_tag(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> str:
+        """The last characters of the value before a tag in it."""
         text = cur.buf[cur.pos : found.start()]
-        before = "".join((self._text.last, *self._text.white, decode_entities(text) if ends.escaped else text))
-        return mentioned(before, cur.buf[found.end() : found.end() + 1])
+        return "".join((self._text.last, *self._text.white, decode_entities(text) if ends.escaped else text))
 
     def _argument_begins(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
         opening = self._opening if self._opens is not None else None
@@ -266,25 +280,6 @@ class RawText:
         self._ended = None
         self._text.white = [*self._before]
         cur.go(opened)
-
-    def _in_nested(self, cur: Cursor, ends: Ends, at: int) -> bool | None:
-        """Whether a closer is that of a call that the value itself opened: the call ends here and more text follows.
-
-        None while that is not known.
-        """
-        if len(self._levels) == 1 or ends.whole_end is None:
-            return False
-        end = ends.whole_end.match(cur.buf, at, partial=not cur.eof)
-        if end is None:
-            return False
-        for pattern in (ends.section_end, ends.next_call):
-            after = None if pattern is None or end.partial else pattern.match(cur.buf, end.end(), partial=not cur.eof)
-            end = after or end
-        if end.partial:
-            return None
-        if after is not None:
-            return False
-        return not cur.eof or bool(cur.buf[end.end() :].strip(WHITE))
 
     def _literal(self, cur: Cursor, found: regex.Match[str], ends: Ends) -> bool:
         self._pass(cur, found.end(), ends, whole=True)
@@ -331,7 +326,7 @@ class RawText:
             raise self._unclosed(at if self._ended is None else self._ended)
         if self._opened is not None:
             return self._split(cur, at)
-        if self._broken():
+        if self._broken() or not (self.verbatim or self._text.last):
             raise self._unclosed(at)
         self.unclosed = True
         return True

@@ -32,6 +32,7 @@ from toolfmt.parsers.compiled.sections import (
     form_start,
     in_part,
     lead_of,
+    next_call,
     section_opener,
     unsure_first,
     with_and_without,
@@ -40,7 +41,6 @@ from toolfmt.parsers.scanning.patterns import (
     BROKEN_CALL,
     GAP,
     JSON_HINT,
-    LAYOUT,
     SLOT,
     Head,
     first_characters,
@@ -129,7 +129,7 @@ class CompiledSyntax:
     @cached_property
     def in_reasoning(self) -> list[regex.Pattern[str]]:
         """What may be found in reasoning, in the same order."""
-        return [self._in_reasoning(opener) for opener in self._opened_by()]
+        return [*map(self._in_reasoning, self._opened_by())]
 
     @cached_property
     def reasoning_again(self) -> list[regex.Pattern[str]]:
@@ -159,6 +159,17 @@ class CompiledSyntax:
         forms = [form for section in self.sections for form in section.forms]
         return list({each.value_starts: each for form in forms if (each := form.elements) is not None}.values())
 
+    @cached_property
+    def arguments(self) -> list[tuple[ElementGrammar, Section]]:
+        """The arguments that are recognised outside a call, and the section in which each is due."""
+        due = {
+            each.alone: (each, section)
+            for section in reversed(self.sections if self.syntax.frame is None else [])
+            for form in section.forms
+            if (each := form.elements) is not None and each.alone
+        }
+        return [*due.values()]
+
     def earlier(self, group: str) -> regex.Pattern[str] | None:
         """Compile the marks that begin like this one and come before it: they count first, so they are waited for."""
         if group not in self._rivals:
@@ -174,11 +185,7 @@ class CompiledSyntax:
         for number, section in enumerate(self.sections):
             if section.opener:
                 yield f"s{number}", section.opener
-            yield from (
-                (f"c{number}_{at}", form.head.source)
-                for at, form in unsure_first(section.forms)
-                if form.head is not None and (form.form.alone or not section.opener)
-            )
+            yield from ((f"c{number}_{at}", source) for at, source in section.heads)
         yield from self.further_marks()
         for kind, pairs in (("r", syntax.reasoning), ("h", syntax.hidden), ("u", syntax.unwrap)):
             yield from ((f"{kind}{number}", self.label(opener)) for number, (opener, _) in enumerate(pairs))
@@ -199,6 +206,9 @@ class CompiledSyntax:
         )
         tails = {form.tail.pattern for section in self.sections for form in section.forms if form.tail}
         yield from ((f"t{number}", tail) for number, tail in enumerate(sorted(tails)) if not _PUNCTUATION(tail))
+        yield from ((f"v{number}", elements.alone) for number, (elements, _) in enumerate(self.arguments))
+        loose = "|".join(dict.fromkeys(filter(None, (elements.loose_closers for elements, _ in self.arguments))))
+        yield from [("tv", loose)] if loose else []
 
     def _earlier(self, group: str) -> regex.Pattern[str] | None:
         sources: list[str] = []
@@ -232,12 +242,7 @@ class CompiledSyntax:
     def openers(self) -> str:
         """Whatever may begin a call, without groups."""
         sources = [section.opener for section in self.sections if section.opener]
-        sources += [
-            form.head.source
-            for section in self.sections
-            for form in section.forms
-            if form.head is not None and (form.form.alone or not section.opener)
-        ]
+        sources += [source for section in self.sections for _, source in section.heads]
         sources += [source for _, source in self.further_marks()]
         return "|".join(map(strip_groups, sources)) or r"(?!)"
 
@@ -391,10 +396,3 @@ class CompiledSyntax:
             literals=LiteralGrammar(form.literals, ending(end, closer, own, next_or_stop)) if form.literals else None,
             begins="|".join(begins),
         )
-
-
-def next_call(form: FormGrammar, group: str) -> str:
-    """How a call begins in its section; where its head is in parts, with the notes before them."""
-    if form.parts:
-        return rf"(?P<{group}>(?={LAYOUT}{form_start(form)}))"
-    return rf"{GAP}(?:[,;]{GAP})?(?P<{group}>{form_start(form)})"

@@ -11,7 +11,7 @@ import regex
 from toolfmt.dialect.literals import KEYWORD
 from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME
 from toolfmt.parsers.scanning.cursor import WHITE
-from toolfmt.parsers.scanning.patterns import FENCE, GAP, Head, cut_off, literal, plain_start, strip_groups
+from toolfmt.parsers.scanning.patterns import FENCE, GAP, LAYOUT, Head, cut_off, literal, plain_start, strip_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -121,6 +121,12 @@ class Section:
         shortest = with_and_without(self.closing)[-1].strip()
         return shortest in {"]", "}"} or (not shortest and self.forms[0].form.array)
 
+    @property
+    def heads(self) -> list[tuple[int, str]]:
+        """The numbers and heads of the forms whose calls may also begin without the section's marker."""
+        forms = ((at, form) for at, form in unsure_first(self.forms) if form.form.alone or not self.opener)
+        return [(at, form.head.source) for at, form in forms if form.head is not None]
+
     def ends_whole(self, text: str) -> bool:
         """Whether a text ends with a closing marker of the calls, or of one of them, so that it was not cut off."""
         tails = [form.tail.pattern for form in self.forms if form.tail is not None]
@@ -223,3 +229,10 @@ def lead_of(form: Form) -> re.Match[str] | None:
 def is_named(found: regex.Match[str]) -> bool:
     """Whether a part of a call's head holds the tool's name and something after it."""
     return found.groupdict().get("name") is not None and bool(found.string[found.end("name") :].strip())
+
+
+def next_call(form: FormGrammar, group: str) -> str:
+    """How a call begins in its section; where its head is in parts, with the notes before them."""
+    if form.parts:
+        return rf"(?P<{group}>(?={LAYOUT}{form_start(form)}))"
+    return rf"{GAP}(?:[,;]{GAP})?(?P<{group}>{form_start(form)})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from toolfmt.parsers.scanning.damage import mentioned
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import declares
 
@@ -24,6 +25,9 @@ _QUOTED = re.compile(r"""(?<=[=(\[{,:])(\s{0,8})(["'])(?:\\.|(?!\2).)*+(?P<end>\
 _STRING = re.compile(r"""(?<=[=(\[{,:])[ \t]{0,8}(["'])(?:\\[^\n]|(?!\1)[^\\\n])*+(?P<end>[\s\S])?""")
 _STRING_ENDS = {quote: re.compile(rf"(?:\\[^\n]|[^\\\n{quote}])*+(?P<end>[\s\S])?") for quote in "'\""}
 _BRACKETS = re.compile(r"[()\[\]{}]")
+_NEAR = 300
+"""Characters before an argument in which the name of a tool is looked for."""
+_WORDS = re.compile(r"[\w.\-]+").findall
 _WITHIN = re.compile(r"""[\w"'=(\[{\\]\Z""").search
 """What is right before something that is a part of a word, a text or an expression."""
 
@@ -36,13 +40,13 @@ class TextBefore:
         self._grammar, self._tools = grammar, tools
         self._pieces = Pieces()
         self.add = self._pieces.add
-        self._line = self._quote = ""
+        self._line = self._quote = self._near = ""
         self._open = 0
 
     def clear(self) -> None:
         """Begin again: a call was read, or something was closed."""
         self._pieces.take()
-        self._line = self._quote = ""
+        self._line = self._quote = self._near = ""
         self._open = 0
 
     def state(self) -> tuple[str, str, int]:
@@ -65,10 +69,28 @@ class TextBefore:
         self._scan()
         return bool(self._open or self._quote)
 
+    def names_no_call(self, key: str) -> bool:
+        """Whether an argument follows that begins a line, or follows a tag, and no tool is named before it."""
+        self._scan()
+        line = self._line.rstrip()
+        known = not self._tools or any(declares(tool.parameters, key) for tool in self._tools.values())
+        return (
+            known
+            and not (self._open or self._quote)
+            and line[-1:] in {"", ">"}
+            and self._tools.keys().isdisjoint(_WORDS(self._near))
+        )
+
+    def mentions(self, after: str) -> bool:
+        """Whether a closing tag that `after` follows is only mentioned."""
+        self._scan()
+        return mentioned(self._line, after)
+
     def _scan(self) -> None:
         text = self._pieces.take()
         if not text:
             return
+        self._near = (self._near + text)[-_NEAR:]
         self._line = line_of(self._line + text)
         if self._quote or '"' in text or "'" in text:
             self._scan_strings(text)

@@ -15,9 +15,9 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
-from toolfmt.parsers.scanning.cursor import NEVER, Malformed
+from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Malformed
 from toolfmt.parsers.scanning.patterns import cut_off, match_next, search_on
-from toolfmt.schema import declares
+from toolfmt.schema import declares, takes_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -141,20 +141,55 @@ def refuse_body(cur: Cursor, form: FormGrammar, schema: JsonObject | None) -> Re
 
 
 def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: bool = False) -> Reading[None]:
-    """Raise `Malformed` where an argument that the tool has, and that is not given, follows the call in its section.
+    """Raise `Malformed` where an argument that may be the call's, and is not given, follows the call.
 
-    After a call that is `unclosed` it may also follow the section's closer; after one without arguments it may be in
-    no section.
+    After a call that is `unclosed` it may also follow the section's closer; after one without arguments also their
+    wrapper may. Without the tool, only a call without arguments is refused.
     """
-    elements, tool = form.elements, draft.sink.options.tools.get(draft.name)
-    sectioned = bool(form.form.section.partition("{calls}")[2])
-    if elements is None or tool is None or not (sectioned or draft.pieces.text() == "{}"):
+    elements, tool, given = form.elements, draft.sink.options.tools.get(draft.name), draft.pieces.text()
+    empty = given == "{}"
+    if elements is None or not (empty or tool):
         return
-    found = yield from match_next(cur, elements.late if unclosed else elements.child)
-    tag = elements.heads["member"].read(found, escaped=elements.keys_escaped) if found is not None else None
-    key = tag.slots.get("key", "") if tag is not None else ""
-    if declares(tool.parameters, key) and f"{jsontext.dumps(key)}:" not in draft.pieces.text():
-        raise Malformed("malformed", f"the argument {key!r} is after the end of the call", cur.at, inside=unclosed)
+    pattern = elements.inside if empty else elements.late if unclosed else elements.child
+    found = yield from match_next(cur, pattern)
+    if found is None:
+        return
+    key = elements.key(found)
+    due = declares(tool.parameters, key) if tool is not None and key else bool(elements.alone) or not key
+    if due and f"{jsontext.dumps(key)}:" not in given:
+        what = f"the argument {key!r} is" if key else "arguments are"
+        raise Malformed("malformed", f"{what} after the end of the call", cur.at, inside=unclosed)
+
+
+def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft, opening: str) -> Reading[None]:
+    """Skip the head of a call that is there twice, unless the first may be a call without arguments."""
+    tool = draft.sink.options.tools.get(draft.name)
+    alone = tool is not None and takes_none(tool.parameters)
+    again = None if alone or not opening else (yield from match_next(cur, elements.begin))
+    if again is not None and again.group().strip() == opening:
+        cur.pos = again.end()
+        draft.note("unclaimed", "the call's opening marker is there twice", cur.at)
+
+
+def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft, opening: str) -> Reading[None]:
+    """Raise `Malformed` where an unclosed call is written again from its `opening` on: the first was given up."""
+    begun = yield from match_next(cur, elements.begin)
+    if begun is None or begun.group().strip() != opening:
+        return
+    at, cur.deadline = cur.at, NEVER  # what is ahead is no part of the call
+    text = cur.since(draft.start).rpartition(opening)[2].rstrip(WHITE)
+    start = cur.base + begun.end()
+    read, size = 0, len(text)
+    while True:
+        after = cur.buf[start + read - cur.base : start + size - cur.base]
+        if not text.startswith(after, read):
+            return
+        read += len(after)
+        if read == size:
+            raise Malformed("malformed", "the call is not closed, and is written again after that", at)
+        if cur.eof:
+            return
+        yield
 
 
 def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:

@@ -26,7 +26,9 @@ from toolfmt.parsers.reading.call_ends import (
     refuse_body,
     refuse_members,
     refuse_nesting,
+    refuse_restart,
     skip_odd_closer,
+    skip_second_head,
 )
 from toolfmt.parsers.reading.payload_calls import PayloadReader
 from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
@@ -79,6 +81,7 @@ class CallReader:
         self.empty = False
         """The call is one element that closes itself."""
         self.strays = Strays(self.draft)
+        self._opening = ""  # the head of a call, as it is written
 
     def read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         """Read one call from its head to its tail, not yet ended; None when a list of calls was read instead.
@@ -117,6 +120,7 @@ class CallReader:
         draft = self.draft = Draft(self.sink, start, self.provenance, confirmed=self.confirmed)
         self.strays = Strays(draft)
         self._found = None
+        self._opening = ""
         self.empty = False
         if form.parts is not None:
             return (yield from self._in_parts(form, form.parts))
@@ -203,6 +207,7 @@ class CallReader:
 
             body = YamlBody(self.draft, form.begins, self.limits)
             return (yield from body.arguments(self.cur, schema))
+        yield from skip_second_head(self.cur, form.elements, self.draft, self._opening)
         reader = ElementReader(
             form.elements, self.draft, self._closer_for(form, form.elements.tail), self.limits, self.strays
         )
@@ -235,6 +240,7 @@ class CallReader:
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
             self.empty = tag.empty
             self._check_tag(form, tag, cur.base + match.end())
+            self._opening = match.group().strip()
             for key, text in tag.strays:
                 self.strays.add(key, text, (cur.at, cur.base + match.end()), on_call=True)
             cur.pos = match.end()
@@ -362,6 +368,7 @@ class CallReader:
             if form.elements and after and self._has_arguments() and not again:
                 yield from refuse_argument(cur, form, self.draft, unclosed=True)
                 yield from refuse_nesting(cur, form.elements)
+                yield from refuse_restart(cur, form.elements, self.draft, self._opening)
                 self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
                 return
             if end is None and cut_off(cur, form.tail, *form.openers):

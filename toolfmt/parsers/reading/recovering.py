@@ -70,8 +70,8 @@ class Recovery:
     def mention(self, section: Section, body: int, before: str) -> Reading[None]:
         """Read on after a section's marker, which ends at `body` and `before` which a character is, without a call.
 
-        In quotes it is text. Before what looks like a broken call, all up to the section's own closer fails; else the
-        marker fails alone, and what follows it up to a closer.
+        In quotes it is text, and before the same marker one too many. Before what looks like a broken call, all up to
+        the section's own closer fails; else the marker fails alone, and what follows it up to a closer.
         """
         cur = self._cur
         draft = Draft(self._sink, cur.mark_at)
@@ -82,8 +82,11 @@ class Recovery:
         if cut_off(cur, *section.next):
             yield from self.failed(section, draft, Truncated(), body)
             return None
-        marked = (yield from match_next(cur, section.resync.markers)) is not None
-        if not marked and (yield from match_next(cur, _BROKEN_CALL)) is not None:
+        marked = yield from match_next(cur, section.resync.markers)
+        if marked is not None and marked.group() == cur.since(draft.start)[: body - draft.start]:
+            self._sink.note("unclaimed", f"{marked.group()!r} is there twice", (draft.start, body))
+            return cur.release()
+        if marked is None and (yield from match_next(cur, _BROKEN_CALL)) is not None:
             return (yield from self.broken(section, draft, body))
         found = yield from self._marker(section.resync)
         if found is not None and found.lastgroup == "end":
@@ -106,6 +109,20 @@ class Recovery:
         detail = f"quoted in a call of which the beginning is broken, at offset {draft.start}"
         draft.fail(cur.since(draft.start), "malformed", detail, cur.at)
         cur.release()
+
+    def outside(self, nesting: Nesting, after: int) -> Reading[bool]:
+        """Fail the arguments at the cursor, which are in no call, up to the end of one; False where there is no end."""
+        cur = self._cur
+        cur.mark()
+        draft, cur.pos = Draft(self._sink, cur.at), after
+        closed = yield from nesting.leave(cur)
+        if closed:
+            detail = f"an argument outside a call: the call's opening marker is missing, at offset {draft.start}"
+            draft.fail(cur.since(draft.start), "missing_name", detail, cur.at)
+        else:
+            cur.rewind(draft.start)
+        cur.release()
+        return closed
 
     def fail_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
         """Fail a call that was read to its end where what follows may be the rest of it.

@@ -49,6 +49,7 @@ class TextParser(GrammarDriver):
         self._recovery = Recovery(cur, sink, self._passed)
         self._skipper = Skipper(cur)
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
+        self._outside = True  # arguments outside a call may still have an end
         self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
         self.show = sink.show
         """Gives the events of a piece of text that holds nothing to look at."""
@@ -173,6 +174,19 @@ class TextParser(GrammarDriver):
         """Fail a call in a value of another one, of which the beginning was not recognised."""
         section = self._grammar.sections[int(group[1:].partition("_")[0])]
         yield from self._recovery.quoted(section.inner if group[0] == "c" else section.nesting, found.end())
+
+    def _argument(self, found: regex.Match[str], group: str) -> Reading[None]:
+        """Fail arguments of which the call's opening marker is missing; what prose shows is text."""
+        elements, section = self._grammar.arguments[int(group[1:])]
+        shown = not self._outside or self._sink.prose.around() is not None
+        if not shown and self._passed.names_no_call(elements.key(elements.opener.match(found.string, found.start()))):
+            self._outside = yield from self._recovery.outside(section.inner, found.end())
+            if self._outside:
+                self._passed.clear()
+                return
+        self._sink.text(found.group(), self._cur.at)
+        self._passed.add(found.group())
+        self._cur.pos = found.end()
 
     def _section(self, section: Section, *, confirmed: bool = True, empty: bool = True) -> Reading[None]:  # noqa: C901, PLR0912, PLR0915 - one loop over what a section may hold
         """Read the calls of a section, whose opening marker was read since the mark if it is still `empty`."""
@@ -334,16 +348,20 @@ class TextParser(GrammarDriver):
         sink.claimed = False
 
     def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
-        cur = self._cur
+        cur, recovery, argument = self._cur, self._recovery, group == "tv"
         start, before, cur.pos = cur.at, cur.buf[cur.pos - 1 : cur.pos], found.end()
-        if (around := self._sink.prose.around()) is not None and around.block:
+        if (around := self._sink.prose.around()) is not None and (around.block or around.fenced):
             self._sink.text(found.group(), start)
             return
-        while before in QUOTES and cur.pos == len(cur.buf) and not cur.eof:
+        while (argument or before in QUOTES) and cur.pos == len(cur.buf) and not cur.eof:
             yield
+        after = cur.buf[cur.pos : cur.pos + 1]
+        if argument and (self._passed.in_value() or self._passed.mentions(after)):
+            self._sink.text(found.group(), start)
+            self._passed.add(found.group())
+            return
         self._passed.clear()
-        recovery, quoted = self._recovery, before in QUOTES and cur.buf.startswith(before, cur.pos)
-        if quoted or before == "`" or recovery.mentions:
+        if before == "`" or (before in QUOTES and before == after) or recovery.mentions:
             self._sink.text(found.group(), start)
             recovery.mentions -= recovery.mentions > 0
         elif group[:2] != "xu":
@@ -380,5 +398,6 @@ class TextParser(GrammarDriver):
         "e": _stop,
         "b": _bare,
         "q": _quoted,
+        "v": _argument,
     }
     """Who reads on after a marker, by the first letter of its group."""

@@ -53,7 +53,7 @@ def ends_nearly(text: str, closer: str) -> bool:
 def ends_in_tag(text: str) -> bool:
     """Whether a text ends with a closing tag, or the beginning of one, of which it does not hold the opening tag."""
     found = _CLOSING(text)
-    return found is not None and f"<{found[1]}" not in text[: found.start()]
+    return found is not None and (f"<{found[1]}" if found[1] else "<>") not in text[: found.start()]
 
 
 def like_closer(closer: str) -> str:

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.errors import DialectRecordError
+from toolfmt.parsers.scanning.cursor import WHITE
 from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, plain_start, sieve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from toolfmt.dialect.syntax import Pair
+    from toolfmt.parsers.scanning.cursor import Cursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,25 +112,27 @@ class Ends:
         around: Around = NOTHING,
         openers: Sequence[str] = (),
         nameless: str = "",
+        inner: Sequence[str] = (),
         optional: bool = False,
     ) -> None:
         """Compile the closer's pattern, what must follow it, the quotes, and what is `around` the value.
 
         Where `parent`, the closer around the place, follows, its name is still to be compared.
-        `openers` open such a value, or another one beside it; `nameless` looks like one, and names none.
+        `openers` open such a value, or another one beside it; `nameless` looks like one, and names none. The
+        `inner` tags are in an opener or around the values: alone, they are in no text.
         """
         parts: list[str] = []
-        words: list[str] = []
         nests = bool(around.begin and around.tail and around.tail != closer)
         closing = f"(?:{around.wrapper_end}{GAP})?" if around.wrapper_end else ""
         if nests:
             parts += [f"(?P<begin>{around.begin})", f"(?P<end>{closing}(?:{around.tail}))"]
-        self.rivals = regex.compile("|".join(parts) or r"(?!)", flags)
+        self.rivals = regex.compile("|".join([*parts, *(openers if inner else ())]) or r"(?!)", flags)
         """What comes before another candidate that begins alike."""
         if nests and optional and around.lead:
             parts.append(f"(?P<lead>{around.lead})")
         parts += [f"(?P<opener>{'|'.join(openers)})"] if openers else []
         parts += [f"(?P<nameless>{nameless})"] if nameless else []
+        parts += [f"(?P<inner>{'|'.join(inner)})"] if inner else []
         self.optional = optional
         self.whole_end = regex.compile(f"{GAP}{closing}(?:{around.tail})", flags) if nests else None
         """The ends of a call from a value's closer on."""
@@ -138,34 +142,62 @@ class Ends:
         """What shows that a call has ended before, although its value was not closed."""
         self.in_call = regex.compile(f"{LAYOUT}(?:{_either(around.inside, around.tail)})", flags)
         """What distinguishes the beginning of a call from a mention of one."""
+        marks = self._compile_quotes(quotes, closer, parts, flags)
+        self.quote_ends = tuple(end for quote, end in quotes if quote in marks and not escaped)
+        """What no text ends with that had no quote."""
+        self.second_end = regex.compile(rf">[^\W\d_][^<\n]{{0,64}}(?:{closer})", flags)
+        """Matches a short value that begins with what may be the end of the tag before it."""
+        misspelt = [f"(?P<near>{_near(closer)})"] if nests and closer.endswith(">") else []
+        self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})", *misspelt]), flags)
+        outer = [around.begin, around.tail, around.wrapper_end] if nests else []
+        sources = [closer, *openers, *inner, *outer, *map(re.escape, marks)]
+        starts = [plain_start(source) for source in sources if source]
+        self.hint = re.compile(sieve(starts)).search
+        self.stop = re.compile(sieve(starts) + "|&").search if escaped else self.hint
+        """Finds what must be looked at in a piece of text."""
+        follows = [
+            follow,
+            *([f"(?P<parent>{parent})"] if parent else []),
+            *([f"(?P<after>{around.after})"] if nests else []),
+        ]
+        self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
+        if not starts:
+            raise DialectRecordError("a value has no closing marker, so that nothing marks where it ends")
+        self.escaped = escaped
+
+    def _compile_quotes(self, quotes: Sequence[Pair], closer: str, parts: list[str], flags: int) -> list[str]:
+        """Compile the quotes, and add to `parts` those that are markup, which are returned."""
+        words: list[str] = []
+        marks: list[str] = []
         self.quotes: dict[str, regex.Pattern[str]] = {}
         self.quoted: dict[str, Callable[[str], object]] = {}
         """What finds a character with which the end of the quote may begin."""
         for number, (quote, end) in enumerate(quotes):
             word = quote[0].isalnum() or quote[0] == "_"
+            if not word:
+                marks.append(quote)
             (words if word else parts).append(f"(?P<q{number}>{re.escape(quote)})")
             self.quoted[f"q{number}"] = re.compile(f"[{re.escape(end[0])}]").search
             self.quotes[f"q{number}"] = regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags)
-        marks = [quote for quote, _ in quotes if not (quote[0].isalnum() or quote[0] == "_")]
         near_marks = "|".join(f"(?!{re.escape(mark)}){_misspelt(mark)}" for mark in marks)
         self.near_quote = regex.compile(f"{GAP}(?:{near_marks})") if marks else None
         """What begins a value as a misspelt quote does."""
-        self.quote_ends = tuple(end for quote, end in quotes if quote in marks and not escaped)
-        """What no text ends with that had no quote."""
         self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
-        misspelt = [f"(?P<near>{_near(closer)})"] if nests and closer.endswith(">") else []
-        self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})", *misspelt]), flags)
-        outer = [around.begin, around.tail, around.wrapper_end] if nests else []
-        sources = [closer, *openers, *outer, *map(re.escape, marks)]
-        starts = [plain_start(source) for source in sources if source]
-        self.hint = re.compile(sieve(starts)).search
-        self.stop = re.compile(sieve(starts) + "|&").search if escaped else self.hint
-        """Finds what must be looked at in a piece of text."""
-        follows = [follow, *([f"(?P<parent>{parent})"] if parent else []), *([around.after] if nests else [])]
-        self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
-        if not starts:
-            raise DialectRecordError("a value has no closing marker, so that nothing marks where it ends")
-        self.escaped = escaped
+        return marks
+
+    def goes_on(self, cur: Cursor, at: int) -> bool | None:
+        """Whether a call ends at `at`, after a value's closer, and more text follows; None while that is not known."""
+        end = None if self.whole_end is None else self.whole_end.match(cur.buf, at, partial=not cur.eof)
+        if end is None:
+            return False
+        for pattern in (self.section_end, self.next_call):
+            after = None if pattern is None or end.partial else pattern.match(cur.buf, end.end(), partial=not cur.eof)
+            end = after or end
+        if end.partial:
+            return None
+        if after is not None:
+            return False
+        return not cur.eof or bool(cur.buf[end.end() :].strip(WHITE))
 
 
 def _misspelt(mark: str) -> str:
