@@ -147,7 +147,7 @@ class ElementReader:
         if opened.unquoted and (yield from match_next(cur, _QUOTE)) is not None:
             raise Malformed("malformed", "a quote after a tag that lacks one", cur.at, inside=True)
         given = key
-        key = self._meant(key, schema, start, cur.at)
+        key = self._meant(kind, key, schema, start, cur.at)
         odd = opened.odd or given != key or (schema is not None and key[-1:] in {"[", "{", "("})
         if odd and not declares(schema, key):
             detail = f"the name of an argument holds markup or is not closed: {key[:60]!r}"
@@ -160,7 +160,7 @@ class ElementReader:
             members.add(key, leaf(opened.text, inner, wire_type, verbatim=False), (start, cur.at))
             return
         closer = self.grammar.closer(kind, given)
-        if (key in WRAPPERS and odd) or (schema is None and key == self.grammar.wrapper_name):
+        if (key in WRAPPERS and odd) or (kind == "loose" and key == self.grammar.wrapper_name):
             yield from self._wrapped(cur, Spot(key, closer, parent, schema, "", 1, siblings=schema), members, start)
             return
         allowed = types(inner)
@@ -175,8 +175,10 @@ class ElementReader:
             value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later, schema))
             members.add(key, value, (start, cur.at))
 
-    def _meant(self, key: str, schema: JsonObject | None, start: int, end: int) -> str:
+    def _meant(self, kind: str, key: str, schema: JsonObject | None, start: int, end: int) -> str:
         found = meant(key, schema)
+        if self.grammar.heads[kind].attributes and not declares(schema, found):
+            return key  # whatever it holds, the attribute's quotes are around it
         if found != key and declares(schema, found):
             self.draft.note("alias_used", f"the name {found!r} was written as {key[:60]!r}", start, end)
         return found
@@ -304,7 +306,7 @@ class ElementReader:
             at = cur.at
             opened = self._opened(cur, opener)
             named = opened.kind == "member" and not children.as_list
-            key = self._meant(opened.key, spot.schema, at, cur.at) if named else opened.key
+            key = self._meant(opened.kind, opened.key, spot.schema, at, cur.at) if named else opened.key
             inner = children.place(opened.kind, key)
             key = grammar.item_tag if opened.kind == "item" else key
             if opened.kind == "member" and children.refuses(key, spot.siblings):

@@ -158,6 +158,8 @@ class TagMender:
         yield [*self._unfenced(raw)]
         places = [place for found in _LIKE.finditer(raw) if (place := self._place(found)) is not None]
         yield from self._groups(raw, places)
+        yield [*self._surplus(raw)]
+        yield [*self._other_closers(raw)]
         yield [*self._values(raw)]
         yield [*self._missing(raw)]
 
@@ -222,6 +224,30 @@ class TagMender:
                     yield from self._known.get(word + letters[length:], ())
         if closes and letters[-1:].isdigit():
             yield from (tag for tag in self._known.get(letters[:-1], ()) if tag.closes)
+
+    def _surplus(self, raw: str) -> Iterator[Mend]:
+        """Leave out a tag that is there twice, and one more `<` before a tag or `>` after it."""
+        for found in _TAG.finditer(raw):
+            tag, start, end = found.group(), found.start(), found.end()
+            if tag not in self._tags:
+                continue
+            again = re.compile(rf"\s{{0,64}}{re.escape(tag)}").match(raw, end)
+            if again is not None:
+                yield Mend(raw[:end] + raw[again.end() :], f"write {tag} once")
+            if raw[start - 1 : start] == "<":
+                yield Mend(raw[: start - 1] + raw[start:], f"write {tag} instead of {raw[start - 1 : end]!r}")
+            if raw[end : end + 1] == ">":
+                yield Mend(raw[:end] + raw[end + 1 :], f"write {tag} instead of {raw[start : end + 1]!r}")
+
+    def _other_closers(self, raw: str) -> Iterator[Mend]:
+        """Write the closing tag of an argument instead of another one right after its value."""
+        closer = ""
+        for found in _TAG.finditer(raw):
+            tag = found.group()
+            if closer not in {"", tag} and tag.startswith("</"):
+                text = raw[: found.start()] + closer + raw[found.end() :]
+                yield Mend(text, f"write {closer} instead of {tag!r}")
+            closer = self._openers.get(tag, "")
 
     def _values(self, raw: str) -> Iterator[Mend]:
         """Mend the JSON of each value."""

@@ -162,9 +162,11 @@ def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: b
 
 
 def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft, opening: str) -> Reading[None]:
-    """Skip the head of a call that is there twice, unless the first may be a call without arguments."""
+    """Skip the head of a call that is there twice, unless the first is a call or the second an argument."""
     tool = draft.sink.options.tools.get(draft.name)
-    alone = tool is not None and takes_none(tool.parameters)
+    alone = tool is not None and (
+        takes_none(tool.parameters) or (elements.keyed_by_tag and declares(tool.parameters, draft.name))
+    )
     again = None if alone or not opening else (yield from match_next(cur, elements.begin))
     if again is not None and again.group().strip() == opening:
         cur.pos = again.end()

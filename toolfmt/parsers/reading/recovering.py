@@ -19,6 +19,7 @@ from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Malformed, Truncated
 from toolfmt.parsers.scanning.patterns import BROKEN_CALL, cut_off, match_first, match_next, search_open
 from toolfmt.parsers.scanning.resuming import Fault
 from toolfmt.parsers.scanning.sink import Draft
+from toolfmt.schema import declares
 
 if TYPE_CHECKING:
     from toolfmt.model import JsonObject
@@ -203,7 +204,7 @@ class Recovery:
         else:
             cur.go(max(body, resume))
             goes_on = yield from self._resume(section, draft, body, malformed=reason == "malformed", form=form)
-        yield from self._past_closer(None if goes_on or resume is None else section, draft)
+        yield from self._past_closer(None if goes_on or resume is None else section, form, draft)
         raw = cur.since(draft.start)
         if reason == "truncated" and section.ends_whole(raw):
             reason, detail = "malformed", "a bracket, a quote or a tag before the end of the call is not closed"
@@ -212,8 +213,26 @@ class Recovery:
             cur.release()
         return goes_on
 
-    def _past_closer(self, section: Section | None, draft: Draft) -> Reading[None]:
+    def _past_arguments(self, section: Section, form: FormGrammar | None, draft: Draft) -> Reading[None]:
+        """Read on to the end of a failed call while more of its arguments follow what seemed to be its end."""
+        cur, schema, elements = self._cur, self._schema(draft), None if form is None else form.elements
+        for _ in range(MOST_SECOND_LOOKS):
+            if elements is None:
+                return
+            found = yield from match_next(cur, elements.child)
+            if found is None or not (elements.alone or declares(schema, elements.key(found))):
+                return
+            at, cur.pos = cur.at, found.end()
+            end = yield from self._marker(section.resync)
+            if end is None or end.lastgroup != "end":
+                cur.go(at)
+                return
+            cur.pos = end.end()
+
+    def _past_closer(self, section: Section | None, form: FormGrammar | None, draft: Draft) -> Reading[None]:
         """Read the closer of a section that ends with a failed call, if it follows the call's own closer."""
+        if section is not None:
+            yield from self._past_arguments(section, form, draft)
         if section is None or section.closer is None:
             return
         cur = self._cur

@@ -67,6 +67,7 @@ _LOOSE = re.compile(r">(?=<)|\\\|>(?=\\\[)|(?<=\\\])(?=<\\\|)")
 _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _SLOTS = ("key", "type", "string", "name", "id", "server", "agent")
 _TYPOGRAPHIC = "\u201c\u201d"
+_TYPOGRAPHIC_QUOTE = re.compile(rf"=\s*[{_TYPOGRAPHIC}]").search
 _LONGEST = 512
 """The longest part of a marker, in characters, that is searched for before another marker."""
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
@@ -103,7 +104,9 @@ class Head:
     def read(self, match: regex.Match[str], *, escaped: bool) -> Tag | None:
         """Read a match; None when a slot that must be there is missing or blank."""
         groups = match.groupdict()
-        found = {name: value.strip() for name, value in groups.items() if value and name not in _OWN_GROUPS}
+        given = {name: value.strip() for name, value in groups.items() if value and name not in _OWN_GROUPS}
+        found = {name: value.strip(_TYPOGRAPHIC) for name, value in given.items()}
+        quoted = given != found or _TYPOGRAPHIC_QUOTE(groups.get("attributes") or "") is not None
         strays: list[tuple[str, str]] = []
         empty = groups.get("empty") is not None
         for name in self.bare & found.keys():
@@ -117,8 +120,6 @@ class Head:
                 strays.append((name, text))
             else:
                 found[slot] = text
-        plain = {name: value.strip(_TYPOGRAPHIC) for name, value in found.items()}
-        quoted, found = plain != found, plain
         marked = "attributes" not in groups and any(is_odd(found.get(name, "")) for name in ("key", "name"))
         if escaped:
             found = {name: decode_entities(value) for name, value in found.items()}
@@ -138,7 +139,7 @@ def attributes(text: str | None) -> list[tuple[str, str]]:
         return []
     written = _READ_ATTRIBUTE.findall(text)
     rest = _READ_ATTRIBUTE.sub("", text).strip(WHITE)
-    found = [(name, double or single or plain) for name, double, single, plain in written]
+    found = [(name, double or single or plain.strip(_TYPOGRAPHIC)) for name, double, single, plain in written]
     return [*found, (rest, "")] if rest else found
 
 
