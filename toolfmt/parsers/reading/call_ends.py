@@ -161,25 +161,32 @@ def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: b
         raise Malformed("malformed", f"{what} after the end of the call", cur.at, inside=unclosed)
 
 
-def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft, opening: str) -> Reading[None]:
+def refuse_rest(cur: Cursor, form: FormGrammar, elements: ElementGrammar, draft: Draft) -> Reading[None]:
+    """Raise `Malformed` where what follows an unclosed call shows that it was not over."""
+    yield from refuse_argument(cur, form, draft, unclosed=True)
+    yield from refuse_nesting(cur, elements)
+    yield from refuse_restart(cur, elements, draft)
+
+
+def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Reading[None]:
     """Skip the head of a call that is there twice, unless the first is a call or the second an argument."""
     tool = draft.sink.options.tools.get(draft.name)
     alone = tool is not None and (
         takes_none(tool.parameters) or (elements.keyed_by_tag and declares(tool.parameters, draft.name))
     )
-    again = None if alone or not opening else (yield from match_next(cur, elements.begin))
-    if again is not None and again.group().strip() == opening:
+    again = None if alone or not draft.opening else (yield from match_next(cur, elements.begin))
+    if again is not None and again.group().strip() == draft.opening:
         cur.pos = again.end()
         draft.note("unclaimed", "the call's opening marker is there twice", cur.at)
 
 
-def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft, opening: str) -> Reading[None]:
-    """Raise `Malformed` where an unclosed call is written again from its `opening` on: the first was given up."""
+def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Reading[None]:
+    """Raise `Malformed` where an unclosed call is written again from its head on: the first was given up."""
     begun = yield from match_next(cur, elements.begin)
-    if begun is None or begun.group().strip() != opening:
+    if begun is None or begun.group().strip() != draft.opening:
         return
     at, cur.deadline = cur.at, NEVER  # what is ahead is no part of the call
-    text = cur.since(draft.start).rpartition(opening)[2].rstrip(WHITE)
+    text = cur.since(draft.start).rpartition(draft.opening)[2].rstrip(WHITE)
     start = cur.base + begun.end()
     read, size = 0, len(text)
     while True:

@@ -25,8 +25,7 @@ from toolfmt.parsers.reading.call_ends import (
     refuse_argument,
     refuse_body,
     refuse_members,
-    refuse_nesting,
-    refuse_restart,
+    refuse_rest,
     skip_odd_closer,
     skip_second_head,
 )
@@ -81,7 +80,6 @@ class CallReader:
         self.empty = False
         """The call is one element that closes itself."""
         self.strays = Strays(self.draft)
-        self._opening = ""  # the head of a call, as it is written
 
     def read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         """Read one call from its head to its tail, not yet ended; None when a list of calls was read instead.
@@ -106,10 +104,8 @@ class CallReader:
         return arguments
 
     def meant(self, problem: Malformed | Truncated) -> bool:
-        """Whether a call that broke, and may be text by its beginning, is none: it is cut off in its arguments."""
-        if isinstance(problem, Malformed):
-            return problem.reason == "limit"
-        return len(self.draft.pieces.text()) > 1
+        """Whether a failed call that may be plain text was clearly meant as a call: it is cut off in its arguments."""
+        return problem.reason == "limit" if isinstance(problem, Malformed) else len(self.draft.pieces.text()) > 1
 
     def measure(self, start: int) -> None:
         """Refuse a call that is too long though the deadline did not stop it: its text was there before it was read."""
@@ -120,7 +116,6 @@ class CallReader:
         draft = self.draft = Draft(self.sink, start, self.provenance, confirmed=self.confirmed)
         self.strays = Strays(draft)
         self._found = None
-        self._opening = ""
         self.empty = False
         if form.parts is not None:
             return (yield from self._in_parts(form, form.parts))
@@ -207,7 +202,7 @@ class CallReader:
 
             body = YamlBody(self.draft, form.begins, self.limits)
             return (yield from body.arguments(self.cur, schema))
-        yield from skip_second_head(self.cur, form.elements, self.draft, self._opening)
+        yield from skip_second_head(self.cur, form.elements, self.draft)
         reader = ElementReader(
             form.elements, self.draft, self._closer_for(form, form.elements.tail), self.limits, self.strays
         )
@@ -240,7 +235,7 @@ class CallReader:
                 raise Malformed("malformed", "a tool's definition, not a call", cur.base + match.end())
             self.empty = tag.empty
             self._check_tag(form, tag, cur.base + match.end())
-            self._opening = match.group().strip()
+            draft.opening = match.group().strip()
             for key, text in tag.strays:
                 self.strays.add(key, text, (cur.at, cur.base + match.end()), on_call=True)
             cur.pos = match.end()
@@ -366,9 +361,7 @@ class CallReader:
             after = form.elements and (yield from match_next(cur, form.elements.after))
             again = after and after.group().lstrip().startswith(f"<{self.draft.name}/>")  # meant to close this one
             if form.elements and after and self._has_arguments() and not again:
-                yield from refuse_argument(cur, form, self.draft, unclosed=True)
-                yield from refuse_nesting(cur, form.elements)
-                yield from refuse_restart(cur, form.elements, self.draft, self._opening)
+                yield from refuse_rest(cur, form, form.elements, self.draft)
                 self.draft.note("missing_close", "the call's closing marker is missing", cur.at)
                 return
             if end is None and cut_off(cur, form.tail, *form.openers):

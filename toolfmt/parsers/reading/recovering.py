@@ -120,6 +120,7 @@ class Recovery:
         if closed:
             detail = f"an argument outside a call: the call's opening marker is missing, at offset {draft.start}"
             draft.fail(cur.since(draft.start), "missing_name", detail, cur.at)
+            self._before.clear()
         else:
             cur.rewind(draft.start)
         cur.release()

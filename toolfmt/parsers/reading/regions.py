@@ -178,15 +178,14 @@ class TextParser(GrammarDriver):
     def _argument(self, found: regex.Match[str], group: str) -> Reading[None]:
         """Fail arguments of which the call's opening marker is missing; what prose shows is text."""
         elements, section = self._grammar.arguments[int(group[1:])]
-        shown = not self._outside or self._sink.prose.around() is not None
-        if not shown and self._passed.names_no_call(elements.key(elements.opener.match(found.string, found.start()))):
-            self._outside = yield from self._recovery.outside(section.inner, found.end())
-            if self._outside:
-                self._passed.clear()
-                return
-        self._sink.text(found.group(), self._cur.at)
-        self._passed.add(found.group())
-        self._cur.pos = found.end()
+        key = elements.key(elements.opener.match(found.string, found.start()))
+        fails = self._outside and self._sink.prose.around() is None and self._passed.names_no_call(key)
+        if fails:
+            fails = self._outside = yield from self._recovery.outside(section.inner, found.end())
+        if not fails:
+            self._sink.text(found.group(), self._cur.at)
+            self._passed.add(found.group())
+            self._cur.pos = found.end()
 
     def _section(self, section: Section, *, confirmed: bool = True, empty: bool = True) -> Reading[None]:  # noqa: C901, PLR0912, PLR0915 - one loop over what a section may hold
         """Read the calls of a section, whose opening marker was read since the mark if it is still `empty`."""
@@ -350,13 +349,11 @@ class TextParser(GrammarDriver):
     def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur, recovery, argument = self._cur, self._recovery, group == "tv"
         start, before, cur.pos = cur.at, cur.buf[cur.pos - 1 : cur.pos], found.end()
-        if (around := self._sink.prose.around()) is not None and (around.block or around.fenced):
-            self._sink.text(found.group(), start)
-            return
-        while (argument or before in QUOTES) and cur.pos == len(cur.buf) and not cur.eof:
+        shown = (around := self._sink.prose.around()) is not None and (around.block or around.fenced)
+        while not shown and (argument or before in QUOTES) and cur.pos == len(cur.buf) and not cur.eof:
             yield
         after = cur.buf[cur.pos : cur.pos + 1]
-        if argument and (self._passed.in_value() or self._passed.mentions(after)):
+        if shown or (argument and (self._passed.in_value() or self._passed.mentions(after))):
             self._sink.text(found.group(), start)
             self._passed.add(found.group())
             return

@@ -292,6 +292,8 @@ class Draft:
         """The model's thought, where the call itself carries it."""
         self.reasoning_at = start
         self.confirmed = confirmed
+        self.opening = ""
+        """The call's head, as it is written."""
         self.name = ""
         self.id: str | None = None
         self.server: str | None = None
