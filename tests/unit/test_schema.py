@@ -778,6 +778,10 @@ class TestProblems:
         tool = a_tool({"properties": {"a": {"pattern": pattern}}})
         assert len(problems(tool, {"a": "a" * 5000 + "b"})) == 1
 
+    def test_a_pattern_that_backtracks_without_end_is_abandoned(self) -> None:
+        (problem,) = problems(a_tool({"properties": {"a": {"pattern": r"^(?!x)(a*)*\1c$"}}}), {"a": "a" * 14})
+        assert "takes too long to be checked" in problem.message
+
     def test_a_compiled_schema_lives_as_long_as_its_tool(self) -> None:
         gc.collect()
         before = len(validation._validators)
