@@ -27,12 +27,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.dialect.syntax import BODY_SLOTS, spelled
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.events import API, CallFailed
 from toolfmt.formatters.examples import any_call
 from toolfmt.formatters.templating import render_template
-from toolfmt.lookup.choice import Choice, chosen_only, nothing_chosen
+from toolfmt.lookup.choice import Choice, chosen, nothing_chosen
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.mending.mend_json import doubled
@@ -191,6 +192,7 @@ _ABSENT: Final = frozenset({"missing_name", "missing_arguments"})
 _AGAIN: Final = "Call the tool again, with arguments that are one JSON object that fits its schema."
 
 
+@checked(failure="such as result.failures[0]")
 def feedback(
     failure: CallFailed,
     *,
@@ -203,13 +205,11 @@ def feedback(
     call's arguments instead, because the model writes no text of its own there. `tools` are the offered tools, in any
     form; the one that was called makes the example, else one that is not dangerous.
     """
-    if not isinstance(failure, CallFailed):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"feedback is for one CallFailed, such as result.failures[0], not {type(failure).__name__}")
     if failure.dialect and nothing_chosen(choice):
         if failure.dialect == API:
             return api_feedback(failure, tools=tools)
         choice["dialect"] = failure.dialect
-    dialect = chosen_only(choice, feedback)[0]
+    dialect = chosen(choice)[0]
     return _feedback(dialect, tools, failure.reason, _placed(failure), failure.raw, failure.name, failure)
 
 
@@ -247,12 +247,12 @@ def no_call_feedback(
     **choice: Unpack[Choice],
 ) -> str:
     """Write a message that a call was required and the answer `text` has none."""
-    return _feedback(chosen_only(choice)[0], tools, "no_call", "", text, "")
+    return _feedback(chosen(choice)[0], tools, "no_call", "", text, "")
 
 
 def no_answer_feedback(text: str = "", *, tools: object = None, **choice: Unpack[Choice]) -> str:
     """Write a message that the answer `text` ended in its reasoning, and how to continue to the answer."""
-    dialect = chosen_only(choice)[0]
+    dialect = chosen(choice)[0]
     return _feedback(dialect, tools, "no_answer", _way_on(dialect), text, "")
 
 

@@ -283,12 +283,6 @@ def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known[one] for one in found))[:SUGGESTED]
 
 
-def check_flag(name: str, value: object) -> None:
-    """Raise TypeError for a flag that is not True or False: most other values would count as True."""
-    if not isinstance(value, bool):
-        raise TypeError(f"{name}= is True or False, not {value!r:.80}")
-
-
 def did_you_mean(names: tuple[str, ...]) -> str:
     """Suggest similar names; "" if there are none."""
     return f"did you mean {' or '.join(map(repr, names))}?" if names else ""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.formatters.chosen_examples import ExampleChoice, Examples
@@ -23,7 +24,7 @@ from toolfmt.formatters.examples import any_call
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.templating import render_template
 from toolfmt.formatters.untrusted import Untrusted
-from toolfmt.lookup.choice import Choice, chosen_only
+from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.tools import tools as definitions
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ _NEAR_PLACE: Final = re.compile(
 _PLACE: Final = re.compile(r"\{\{\s*tools\s*\}\}")
 
 
+@checked
 def manifest(
     tools: object,
     *,
@@ -72,9 +74,7 @@ def manifest(
     `SchemaError` or `UnrepresentableError`; with `on_broken`, this function is called instead and the tool is left out.
     A broken template raises `TemplateError`.
     """
-    dialect, registry = chosen_only(choice, manifest)
-    if not isinstance(template, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"a template is a path, a name or a text, not {type(template).__name__}")
+    dialect, registry = chosen(choice)
     untrusted = Untrusted.of(dialect.syntax or Syntax(forms=()))
     shown: list[JsonObject] = []
     offered = () if tools is None else definitions(tools)
@@ -90,14 +90,15 @@ def manifest(
         return ""
     syntax = dialect.syntax or Syntax(forms=())
     declared = syntax.tools.replace("{tools}", syntax.tool_separator.join(str(tool["schema"]) for tool in shown))
-    chosen = examples is not None
-    text = render_template(template or dialect.manifest, tools=shown, declarations=declared, chosen=chosen)
+    own = examples is not None
+    text = render_template(template or dialect.manifest, tools=shown, declarations=declared, chosen=own)
     wanted.check_shown(text, shown, dialect.name)
-    if template is None and chosen and not any(tool["examples"] for tool in shown):
+    if template is None and own and not any(tool["examples"] for tool in shown):
         text = f"{text.rstrip()}{FORM}{any_call(dialect)}"
     return text
 
 
+@checked
 def inject(  # noqa: PLR0913 - each is a choice of the caller's
     prompt: str,
     tools: object,
@@ -115,9 +116,6 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
     manifest begins with a heading, and the manifest. If there are no tools, `missing` replaces the manifest. The other
     parameters are those of `manifest`.
     """
-    chosen_only(choice, inject)
-    if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"a prompt is a str, not {type(prompt).__name__}; it comes before the tools")
     near = None if _PLACE.search(prompt) else _NEAR_PLACE.search(prompt)
     if near is not None:
         raise ValueError(f"write {{{{tools}}}} instead of {near.group()!r}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, Unpack
 
+from toolfmt.arguments import check_text, checked
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.lookup.parse_options import ParseOptions, parse_settings
@@ -132,6 +133,7 @@ class ParseResult:
             )
 
 
+@checked
 def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
     """Open a parser for one answer; the options are those of `ParseOptions`.
 
@@ -148,7 +150,7 @@ def _open(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> Parse
 
 def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     """Read a whole answer; the options are those of `ParseOptions`."""
-    text = _checked(text, "an answer")
+    check_text(text, "an answer")
     settings, tools = parse_settings(options), _offered(options)
     detection = None
     if settings.dialect is None:
@@ -186,27 +188,21 @@ def _all_read(
     return parser.feed(text) + parser.close()
 
 
-def parse_stream(chunks: Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
+@checked(chunks="see aparse_stream and open_parser")
+def parse_stream(chunks: str | Iterable[str], **options: Unpack[ParseOptions]) -> Iterator[Event]:
     """Read an answer in chunks; yields each event as soon as it is certain."""
     parser, name = _reader(options)
-    if not isinstance(chunks, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(
-            f"a stream is an iterable of str, not {type(chunks).__name__}; see aparse_stream and open_parser"
-        )
     for chunk in chunks:
-        yield from _named(parser.feed(_checked(chunk, "a piece of an answer")), name)
+        yield from _named(parser.feed(chunk), name)
     yield from _named(parser.close(), name)
 
 
+@checked(chunks="see parse_stream")
 async def aparse_stream(chunks: AsyncIterable[str], **options: Unpack[ParseOptions]) -> AsyncIterator[Event]:
     """Read an answer from an asynchronous source of chunks."""
     parser, name = _reader(options)
-    if not isinstance(chunks, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
-        raise TypeError(
-            f"a stream is an asynchronous iterable of str here, not {type(chunks).__name__}; see parse_stream"
-        )
     async for chunk in chunks:
-        for event in _named(parser.feed(_checked(chunk, "a piece of an answer")), name):
+        for event in _named(parser.feed(chunk), name):
             yield event
     for event in _named(parser.close(), name):
         yield event
@@ -231,19 +227,6 @@ def _named(events: list[Event], name: Callable[[], str]) -> list[Event]:
             if isinstance(event, CallFailed):
                 event.dialect = name()
     return events
-
-
-def _checked(text: str, what: str) -> str:
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        advice = ": decode bytes first" if isinstance(text, bytes) else ""
-        if isinstance(text, dict | list) or hasattr(text, "model_dump"):
-            advice = ": toolfmt.read_answer reads the answer objects of APIs"
-        if text is None:
-            advice = (
-                ": a message without content has its calls beside it; give the whole response to toolfmt.read_answer"
-            )
-        raise TypeError(f"{what} is a str, not {type(text).__name__}{advice}")
-    return text
 
 
 def _offered(options: ParseOptions) -> Mapping[str, ToolDefinition]:

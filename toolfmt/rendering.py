@@ -14,14 +14,16 @@ from typing import Any, Final, TypeVar, Unpack, cast
 from pydantic import BaseModel, ValidationError
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.errors import RenderError
-from toolfmt.lookup.choice import Choice, chosen_only
+from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.tools import tools as definitions
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
+@checked(calls="an API's calls are read first: toolfmt.read_answer(answer).calls")
 def render_calls(
     calls: Iterable[ToolInvocation | Mapping[str, Any]],
     *,
@@ -34,11 +36,12 @@ def render_calls(
     hold raise `UnrepresentableError`; an id, server or agent for which it has no
     place is left out, as its traits say (`carries_ids`, ...).
     """
-    dialect, _ = chosen_only(choice)
-    offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
+    dialect, _ = chosen(choice)
+    offered = {} if tools is None else {tool.name: tool for tool in definitions(tools)}
     return dialect.calls(records(calls, "calls", ToolInvocation), offered)
 
 
+@checked
 def render_results(
     results: Iterable[ToolResult | Mapping[str, Any]],
     *,
@@ -50,12 +53,14 @@ def render_results(
     With `tools`, so are tags of an offered tool's own name, which some formats read as calls.
     Media, which text cannot show, become a note of what they are.
     """
-    dialect, _ = chosen_only(choice)
+    dialect, _ = chosen(choice)
     given = records(results, "results", ToolResult)
     for at, one in enumerate(given):
         if jsontext.too_deep(one.content):
             raise RenderError(f"results[{at}].content: it is nested more than {jsontext.MAX_NESTING} levels deep")
-    return dialect.results([noted(one) for one in given], [tool.name for tool in definitions(tools)] if tools else ())
+    return dialect.results(
+        [noted(one) for one in given], () if tools is None else [tool.name for tool in definitions(tools)]
+    )
 
 
 def noted(result: ToolResult) -> ToolResult:

@@ -127,12 +127,12 @@ def test_an_apis_answer_is_read_first(registry: ToolRegistry, answer: Any) -> No
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ({"servers": ["x"]}, "servers is a dict by name, not list"),
-        ({"servers": {"files": "x"}}, r"servers\['files'\] is a ToolServer"),
-        ({"inject": ["x"]}, "inject is a dict by name"),
-        ({"timeouts": [1]}, "timeouts is a dict by name"),
-        ({"on_event": 3}, "on_event must be a sync function"),
-        ({"before": 3}, "before is a list, not int"),
+        ({"servers": ["x"]}, "servers= must be a dict, not list"),
+        ({"servers": {"files": "x"}}, r"servers\['files'\] must be a ToolServer"),
+        ({"inject": ["x"]}, "inject= must be a dict"),
+        ({"timeouts": [1]}, "timeouts= must be a dict"),
+        ({"on_event": 3}, "on_event= must be a function"),
+        ({"before": 3}, "before= must be a list, not 3"),
     ],
 )
 def test_an_option_of_the_wrong_type_is_refused_at_once(option: dict[str, Any], said: str) -> None:

@@ -104,7 +104,7 @@ def test_a_budget_of_steps_seconds_and_tokens(registry: ToolRegistry) -> None:
     assert failures(registry, seconds, "f") == [None]
     now[0] = 105
     assert failures(registry, seconds, "f") == ["budget"]
-    with pytest.raises(ValueError, match=r"per_tool\['f'\] is a number from 0"):
+    with pytest.raises(ValueError, match=r"per_tool\['f'\] must be an int of at least 0"):
         Budget(per_tool={"f": -1})
 
 

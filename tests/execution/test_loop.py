@@ -247,7 +247,7 @@ def test_a_callback_can_be_taken_back_and_is_a_plain_function() -> None:
 
     with pytest.raises(TypeError, match="nobody would await it"):
         loop.wiretap(nobody_awaits)
-    with pytest.raises(TypeError, match="a kind of event"):
+    with pytest.raises(TypeError, match="kind= must be a class, not 'RunStarted'"):
         loop.on_event("RunStarted", seen.append)  # type: ignore[arg-type]
 
 
@@ -391,9 +391,9 @@ def test_what_a_driver_raises_or_gives_is_never_a_lost_state() -> None:
 
 
 def test_parts_that_do_not_fit_are_refused_at_once() -> None:
-    with pytest.raises(TypeError, match="a function that answers a chat is put in a TextDriver"):
+    with pytest.raises(TypeError, match="put a function that answers a chat into a TextDriver"):
         AgentLoop(str)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="checkpoint is a function that stores a state"):
+    with pytest.raises(TypeError, match="checkpoint= must be a function or None"):
         AgentLoop(ScriptedDriver([]), checkpoint="state.json")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="interrupted is one of ask, run, fail, not 'retry'"):
         AgentLoop(ScriptedDriver([]), interrupted="retry")  # type: ignore[arg-type]
@@ -551,7 +551,7 @@ def test_compilers_show_what_they_say() -> None:
     assert shown(window(99)(state)) == everything
     with pytest.raises(ValueError, match="at least one section"):
         sections()
-    with pytest.raises(ValueError, match="at least one message"):
+    with pytest.raises(ValueError, match="count= must be an int of at least 1"):
         window(0)
 
 

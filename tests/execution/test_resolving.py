@@ -311,13 +311,13 @@ def test_what_are_no_calls_is_said_at_once() -> None:
     with pytest.raises(TypeError, match=r"ToolRegistry\(\[...\]\)"):
         Executor([])  # type: ignore[arg-type]
     for limit in (0, True, 1.5):
-        with pytest.raises(ValueError, match="limit must be a number of calls"):
+        with pytest.raises((TypeError, ValueError), match="limit= must be an int of at least 1 or None"):
             Executor(registry, limit=limit)  # type: ignore[arg-type]
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"before": len}, "before is a list"),
-        ({"policies": "x"}, "policies is a list"),
-        ({"after": [3]}, r"the after-hook is a function \(execution, context\), not int"),
-        ({"policies": [3]}, "a policy has a `step`"),
+        ({"before": len}, "before= must be a list"),
+        ({"policies": "x"}, "policies= must be a list"),
+        ({"after": [3]}, r"after\[0\] must be a function, not 3"),
+        ({"policies": [3]}, r"policies\[0\] must be a Policy with .* or a function, not 3"),
         ({"on_event": Server("x").call}, "must be a sync function"),
     ]
     for how, words in wrong:

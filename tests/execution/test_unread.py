@@ -232,7 +232,7 @@ def test_a_run_begins_with_instructions_and_with_message_objects() -> None:
     assert [message.role for message in again.messages] == ["system", "user", "assistant", "user", "assistant"]
     with pytest.raises(ParseError):
         loop.run_sync([{"speaker": "me"}])
-    with pytest.raises(TypeError, match="system is the instructions' text, not list"):
+    with pytest.raises(TypeError, match="system= must be a str, not list"):
         AgentLoop(TextDriver(model, dialect="hermes"), system=["Be brief."])  # type: ignore[arg-type]
 
 

@@ -149,7 +149,7 @@ def test_wrong_decisions_are_refused_before_anything_runs() -> None:
     state = waits.run_sync("Clean up.")
     with pytest.raises(ValueError, match="no call waits under the id 'x'"):
         waits.run_sync(state=state, decisions={"x": Approved()})
-    with pytest.raises(TypeError, match="a decision is Approved"):
+    with pytest.raises(TypeError, match="must be an Approved, a Denied or an Answered"):
         waits.run_sync(state=state, decisions={state.pending[0].id: True})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="calls wait for decisions"):
         waits.run_sync("And now?", state=state)
@@ -231,7 +231,7 @@ def test_every_decision_leaves_a_record_and_an_event() -> None:
     ]
     kinds = [type(event) for event in events]
     assert (kinds.count(ToolCallBlocked), kinds.count(ToolCallCompleted), ran) == (1, 1, ["ask ?"])
-    with pytest.raises(TypeError, match="decisions are by the pending calls' ids"):
+    with pytest.raises(TypeError, match="decisions= must be a dict"):
         agent.run_sync(state=state, decisions=[Approved()])  # type: ignore[arg-type]
 
 

@@ -59,39 +59,54 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
         lambda given: list(toolfmt.parse_stream(given)),
         ([b"x"],),
         {},
-        "a piece of an answer is a str",
+        r"chunks\[0\] must be a str, not bytes: decode bytes first",
     ),
     "a stream of bytes": (
         lambda given: list(toolfmt.parse_stream(given)),
         (b"x",),
         {},
-        "a piece of an answer is a str",
+        "must be a str or an iterable, not bytes: decode bytes first",
     ),
-    "a piece that is none": (lambda given: list(toolfmt.parse_stream(given)), ([None],), {}, "is a str, not NoneType"),
-    "no stream": (lambda given: list(toolfmt.parse_stream(given)), (None,), {}, "a stream is an iterable of str"),
+    "a piece that is none": (
+        lambda given: list(toolfmt.parse_stream(given)),
+        ([None],),
+        {},
+        r"chunks\[0\] must be a str, not None",
+    ),
+    "no stream": (
+        lambda given: list(toolfmt.parse_stream(given)),
+        (None,),
+        {},
+        "chunks= must be a str or an iterable, not None; see aparse_stream",
+    ),
     "a stream that does not wait": (drain, (["x"],), {}, "see parse_stream"),
-    "a dialect": (toolfmt.parse, ("x",), {"dialect": 3}, "a dialect is given by name, a str or a toolfmt.Dialect"),
-    "a provider": (toolfmt.manifest, ([],), {"provider": 3}, "a provider is given by name"),
-    "a registry": (toolfmt.parse, ("x",), {"registry": {}}, "registry= takes a toolfmt.Registry, not dict"),
-    "limits": (toolfmt.parse, ("x",), {"limits": 3}, "limits= takes a toolfmt.Limits"),
-    "ids": (toolfmt.parse, ("x",), {"ids": "counter"}, "ids= takes a function"),
-    "a prompt's end": (toolfmt.parse, ("x",), {"generation_prompt": 3}, "generation_prompt= takes"),
+    "a dialect": (toolfmt.parse, ("x",), {"dialect": 3}, "dialect= must be a Dialect, a str or None, not 3"),
+    "a provider": (toolfmt.manifest, ([],), {"provider": 3}, "provider= must be a str or None"),
+    "a registry": (toolfmt.parse, ("x",), {"registry": {}}, "registry= must be a Registry or None, not dict"),
+    "limits": (toolfmt.parse, ("x",), {"limits": 3}, "limits= must be a Limits or None"),
+    "ids": (toolfmt.parse, ("x",), {"ids": "counter"}, "ids= must be a function"),
+    "a prompt's end": (toolfmt.parse, ("x",), {"generation_prompt": 3}, "generation_prompt= must be a str"),
     "one call alone": (toolfmt.render_calls, (CALL,), {}, "calls are given in a list, not one alone"),
-    "one dict alone": (toolfmt.render_calls, ({"name": "f"},), {}, "calls are given in a list, not one alone"),
-    "no calls": (toolfmt.render_calls, (None,), {}, "calls are a list of ToolInvocation, or of dicts with its fields"),
-    "calls in text": (toolfmt.render_calls, ("f()",), {}, "calls are a list of ToolInvocation"),
-    "a call that is none": (toolfmt.render_calls, ([CALL, 3],), {}, r"calls\[1\] is a ToolInvocation or a dict"),
-    "a result for a call": (toolfmt.render_calls, ([RESULT],), {}, r"calls\[0\] is a ToolInvocation .* not ToolResult"),
+    "one dict alone": (toolfmt.render_calls, ({"name": "f"},), {}, "not dict: put brackets around it"),
+    "no calls": (toolfmt.render_calls, (None,), {}, "calls= must be an iterable, not None"),
+    "calls in text": (toolfmt.render_calls, ("f()",), {}, r"must be an iterable, not 'f\(\)'; .*toolfmt.read_answer"),
+    "a call that is none": (toolfmt.render_calls, ([CALL, 3],), {}, r"calls\[1\] must be a ToolInvocation or a dict"),
+    "a result for a call": (
+        toolfmt.render_calls,
+        ([RESULT],),
+        {},
+        r"calls\[0\] must be .* not ToolResult",
+    ),
     "one result alone": (toolfmt.render_results, (RESULT,), {}, "results are given in a list"),
-    "a call for a result": (toolfmt.render_results, ([CALL],), {}, r"results\[0\] is a ToolResult"),
+    "a call for a result": (toolfmt.render_results, ([CALL],), {}, r"results\[0\] must be a ToolResult"),
     "a prompt behind the tools": (
         toolfmt.inject,
         ([], "{{tools}}"),
         {},
-        "a prompt is a str, not list; it comes before",
+        "prompt= must be a str, not list",
     ),
-    "a template": (toolfmt.manifest, ([],), {"template": 3}, "a template is a path, a name or a text, not int"),
-    "a dialect to register": (default_registry().with_dialect, ("x",), {}, "a dialect is a toolfmt.Dialect"),
+    "a template": (toolfmt.manifest, ([],), {"template": 3}, "template= must be a str, a Path or None, not 3"),
+    "a dialect to register": (default_registry().with_dialect, ("x",), {}, "dialect= must be a Dialect, not 'x'"),
     "no content": (toolfmt.parse, (None,), {}, "give the whole response to toolfmt.read_answer"),
     "an SDK's object": (toolfmt.parse, (toolfmt.tool({"name": "f"}),), {}, "toolfmt.read_answer reads the answer"),
     "an option of the manifest": (toolfmt.manifest, ([],), {"exmaples": 1}, "did you mean 'examples'"),
@@ -100,8 +115,8 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
     "an option of a loop": (AgentLoop, (TextDriver(str),), {"max_step": 1}, "did you mean 'max_steps'"),
     "an option far from a loop's": (AgentLoop, (TextDriver(str),), {"zzz": 1}, "there are checkpoint, compiler, "),
     "a schema as output": (AgentLoop, (TextDriver(str),), {"output": {"type": "object"}}, "output is a type"),
-    "a run of bytes": (run, (b"x",), {}, "a run starts from the user's text or from messages, not from bytes"),
-    "a run of pairs": (run, ([("user", "x")],), {}, "a message is text, a dict such as .* not tuple"),
+    "a run of bytes": (run, (b"x",), {}, "start= must be a Message, a str, .* not bytes"),
+    "a run of pairs": (run, ([("user", "x")],), {}, "must be a Message, a str or a dict, not tuple"),
     "a run of a request": (run, ({"messages": []},), {}, "give its 'messages'"),
     "a conversation in JSON": (toolfmt.convert, ("[{}]",), {"target": "gemini"}, "as json.loads returns it"),
     "a model for a format": (
@@ -114,13 +129,13 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
         toolfmt.convert,
         ([],),
         {"source": "anthropic", "target": "gemini", "carry": "text"},
-        r"carry takes a Carry.* str",
+        r"carry= must be a Carry, not 'text'",
     ),
     "all failures at once": (
         toolfmt.feedback,
         (),
         {"failure": ()},
-        r"for one CallFailed, such as result.failures\[0\]",
+        r"must be a CallFailed, not tuple; such as result.failures\[0\]",
     ),
 }
 
@@ -283,15 +298,15 @@ def test_a_flag_is_true_or_false(flag: str) -> None:
     toolfmt.parse("x", dialect=None if flag == "use_xml" else "hermes", tools=[CALL_TOOL], **meant)
     for wrong in ("no", 1):
         options: Any = {flag: wrong}
-        with pytest.raises(TypeError, match=f"{flag}= is True or False, not {wrong!r}"):
+        with pytest.raises(TypeError, match=f"{flag}= must be True or False, not {wrong!r}"):
             toolfmt.parse("x", dialect=None if flag == "use_xml" else "hermes", tools=[CALL_TOOL], **options)
 
 
 def test_options_of_a_conversion_are_checked() -> None:
     wrong: Any = "x"
-    with pytest.raises(TypeError, match="strict= is True or False"):
+    with pytest.raises(TypeError, match="strict= must be True or False"):
         toolfmt.convert([{"role": "user", "content": "Hi."}], target="anthropic", strict=wrong)
-    with pytest.raises(TypeError, match="takes the residue of a Conversion"):
+    with pytest.raises(TypeError, match="residue= must be a dict or None, not 'x'"):
         toolfmt.convert([{"role": "user", "content": "Hi."}], target="anthropic", residue=wrong)
 
 

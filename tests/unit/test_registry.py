@@ -123,9 +123,9 @@ def test_a_name_of_another_kind_is_reported_for_what_it_is(
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        ({"dialect": 3}, "a dialect is given by name, a str or a toolfmt.Dialect, not int"),
-        ({"provider": ["openai"]}, "a provider is given by name, a str, not list"),
-        ({"model": b"gpt-4o"}, "a model is given by name, a str, not bytes"),
+        ({"dialect": 3}, "dialect= must be a Dialect, a str or None, not 3"),
+        ({"provider": ["openai"]}, "provider= must be a str or None, not list"),
+        ({"model": b"gpt-4o"}, "model= must be a str or None, not bytes: decode bytes first"),
     ],
 )
 def test_what_is_no_name_is_a_type_error(registry: Registry, choice: dict[str, Any], said: str) -> None:

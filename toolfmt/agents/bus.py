@@ -14,6 +14,8 @@ from collections.abc import Callable
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from toolfmt.arguments import checked
+
 if TYPE_CHECKING:
     from toolfmt.execution.events import ExecutionEvent, Listener
 
@@ -28,10 +30,9 @@ class Bus:
         """Begin without callbacks."""
         self._callbacks: list[tuple[type[Any], Callable[[Any], object]]] = []
 
+    @checked
     def on(self, kind: type[EventT], callback: Callable[[EventT], object]) -> Callable[[], None]:
         """Call `callback` for every event of a kind; returns a function that removes it."""
-        if not isinstance(kind, type):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-            raise TypeError(f"a kind of event is a class of toolfmt.execution.events, not {kind!r}")
         return self._add(kind, callback)
 
     def _add(self, kind: type[Any], callback: Callable[[Any], object]) -> Callable[[], None]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt.agents.state import TALK
+from toolfmt.arguments import Positive, checked
 from toolfmt.conversation import CallPart
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def all_sections(state: AgentState) -> tuple[Message, ...]:
     return (*_others(state), *state.messages)
 
 
+@checked
 def sections(*names: str) -> Compiler:
     """Make a compiler of some sections, in this order; a missing section is empty."""
     if not names:
@@ -44,13 +46,12 @@ def current_trace(state: AgentState) -> tuple[Message, ...]:
     return (*_others(state), *before, *state.messages[state.begin :])
 
 
-def window(count: int, of: Compiler = all_sections) -> Compiler:
+@checked
+def window(count: Positive, of: Compiler = all_sections) -> Compiler:
     """Make a compiler of the instructions and the last `count` other messages, without results that lack their call.
 
     Results at the beginning whose calls are cut off are left out, so there may be fewer messages.
     """
-    if count < 1:
-        raise ValueError(f"a window shows at least one message, not {count}")
 
     def shown(state: AgentState) -> tuple[Message, ...]:
         messages = tuple(of(state))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.arguments import Natural, Positive, Seconds, checked
 from toolfmt.execution.hooks import Blocked
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _MODELS_WORDS: Final[frozenset[FailureKind | None]] = frozenset({"unknown_tool",
 """Failures whose text contains a name that the model invented."""
 
 
+@checked
 class Breaker:
     """Opens after `limit` identical failures in a row; a success resets the count.
 
@@ -39,10 +41,8 @@ class Breaker:
     identical, whatever their values.
     """
 
-    def __init__(self, limit: int = IDENTICAL) -> None:
-        """Raises ValueError for a limit below 1."""
-        if limit < 1:
-            raise ValueError(f"limit of a Breaker must be at least 1, not {limit}")
+    def __init__(self, limit: Positive = IDENTICAL) -> None:
+        """Close it."""
         self._limit = limit
         self._last: object = None
         self._count = 0
@@ -59,7 +59,7 @@ class Breaker:
         return Blocked(self._reason, "circuit_open") if self._reason else None
 
     def record(self, execution: ToolExecution) -> None:
-        """Count a failure, or start again after a success."""
+        """Natural a failure, or start again after a success."""
         if execution.failure in _NO_FAILURE:
             return
         with self._lock:
@@ -82,18 +82,19 @@ def _identity(execution: ToolExecution) -> tuple[object, ...]:
     return (execution.call.server, execution.name, execution.failure, places or execution.error)
 
 
+@checked
 @dataclass(slots=True, kw_only=True)
 class Budget:
     """Limits of a run; None means no limit. Time counts from the first check."""
 
-    calls: int | None = None
+    calls: Natural | None = None
     """Tool calls."""
-    per_tool: Mapping[str, int] = field(default_factory=dict[str, int])
+    per_tool: Mapping[str, Natural] = field(default_factory=dict[str, int])
     """Calls by tool name."""
-    iterations: int | None = None
+    iterations: Natural | None = None
     """Steps, as `step` counts them."""
-    seconds: float | None = None
-    tokens: int | None = None
+    seconds: Seconds | None = None
+    tokens: Natural | None = None
     """Input and output tokens, as reported to `spend`."""
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     used: Counter[str] = field(default_factory=Counter[str], init=False)
@@ -103,14 +104,6 @@ class Budget:
     _began: float | None = field(default=None, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for a limit below 0."""
-        limits = {"calls": self.calls, "iterations": self.iterations, "seconds": self.seconds, "tokens": self.tokens}
-        limits |= {f"per_tool[{name!r}]": limit for name, limit in self.per_tool.items()}
-        for name, limit in limits.items():
-            if limit is not None and limit < 0:
-                raise ValueError(f"{name} is a number from 0, or None for no limit, not {limit}")
-
     @property
     def reason(self) -> str:
         """Which limit is reached; empty if none is."""
@@ -118,7 +111,7 @@ class Budget:
             return self._reason()
 
     def step(self) -> str:
-        """Count a step and return why it must not begin, or ""."""
+        """Natural a step and return why it must not begin, or ""."""
         with self._lock:
             reason = self._reason()
             if not reason and self.iterations is not None and self.steps >= self.iterations:
@@ -127,7 +120,7 @@ class Budget:
             return reason
 
     def spend(self, usage: Usage) -> None:
-        """Count the tokens of an answer."""
+        """Natural the tokens of an answer."""
         with self._lock:
             self.spent += usage.input + usage.output
 

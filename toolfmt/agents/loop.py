@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar, Unpack, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from anyio.from_thread import start_blocking_portal
 
@@ -27,6 +27,7 @@ from toolfmt.agents.output import Output
 from toolfmt.agents.runtime import Runtime, bound
 from toolfmt.agents.state import AgentState, Step, messages_of
 from toolfmt.agents.waiting import Interrupted, check_decisions, decided, resumed
+from toolfmt.arguments import Positive, checked
 from toolfmt.conversation import Message, TextPart
 from toolfmt.errors import DriverError, ExecutionError
 from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
@@ -34,7 +35,6 @@ from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop
 from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.values import text_of
-from toolfmt.lookup.choice import known_options
 from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
@@ -60,10 +60,7 @@ MAX_STEPS: Final = 50
 """Default number of steps of a run."""
 
 
-class _NoOptions(TypedDict):
-    """Makes a misspelt option raise with the option that is similar."""
-
-
+@checked(driver="put a function that answers a chat into a TextDriver")
 class AgentLoop:
     """Runs a driver with tools. It is immutable except for its listeners, so many runs may share one.
 
@@ -89,41 +86,21 @@ class AgentLoop:
         output: Any = None,
         compiler: Compiler = all_sections,
         guards: Sequence[Callable[[], Guard]] = (),
-        max_steps: int | None = MAX_STEPS,
+        max_steps: Positive | None = MAX_STEPS,
         stop_when: Sequence[StopRule] = (),
         visible: Visible | None = None,
         name: str | None = None,
         checkpoint: Checkpoint | None = None,
         interrupted: Interrupted = "ask",
         on_event: Listener | None = None,
-        **unknown: Unpack[_NoOptions],
     ) -> None:
         """Check the parameters; raises TypeError or ValueError for invalid ones."""
-        known_options(unknown, (), AgentLoop)
-        if not callable(getattr(driver, "step", None)):
-            advice = "; a function that answers a chat is put in a TextDriver" if callable(driver) else ""
-            raise TypeError(f"a driver needs a method `step`; {type(driver).__name__} has none{advice}")
-        for made, what in (
-            (guards, "guards make one for each run: Breaker, or lambda: Budget(calls=9)"),
-            (stop_when, "stop_when are functions of a state"),
-            ((compiler,), "compiler is a function"),
-            (() if checkpoint is None else (checkpoint,), "checkpoint is a function that stores a state"),
-        ):
-            wrong = [one for one in made if not callable(one)]
-            if wrong:
-                raise TypeError(f"{what}; {wrong[0]!r} is not callable")
-        if interrupted not in get_args(Interrupted):
-            raise ValueError(f"interrupted is one of {', '.join(get_args(Interrupted))}, not {interrupted!r}")
-        if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
-            raise ValueError(f"max_steps must be at least 1, or None for no limit, not {max_steps!r}")
         self._driver = driver
         self._tools = None if tools is None else tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         if executor is not None and policies:
             raise TypeError("policies belong to the executor: give them to the Executor, or omit executor=")
         own = ToolRegistry() if self._tools is None else self._tools
         self._executor = Executor(own, policies=policies) if executor is None else executor
-        if not isinstance(system, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-            raise TypeError(f"system is the instructions' text, not {type(system).__name__}")
         self._system = system
         self._output = None if output is None else Output(output)
         self._compiler = compiler if self._output is None else self._output.compiled(compiler)
@@ -148,6 +125,7 @@ class AgentLoop:
         """Call `callback` for every event of all runs; returns a function that removes it."""
         return self._bus.wiretap(callback)
 
+    @checked
     async def run(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AgentState:
@@ -161,6 +139,7 @@ class AgentLoop:
         async with aclosing(self.iterate(start, state=state, decisions=decisions)) as states:
             return [one async for one in states][-1]
 
+    @checked
     async def iterate(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AsyncGenerator[AgentState]:
@@ -185,6 +164,7 @@ class AgentLoop:
             runtime.report(RunCompleted, state=current)
         yield current
 
+    @checked
     def run_sync(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AgentState:
@@ -192,6 +172,7 @@ class AgentLoop:
         with start_blocking_portal() as portal:
             return portal.call(partial(self.run, start, state=state, decisions=decisions))
 
+    @checked
     def iterate_sync(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> Generator[AgentState]:
@@ -209,8 +190,6 @@ class AgentLoop:
             if state is not None:
                 raise TypeError("give one state: as start, or as state= with the user's text as start")
             state, start = start, None
-        if not isinstance(state, AgentState | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-            raise TypeError("state= takes an AgentState; AgentState.from_json reads one that was stored")
         added = _initial_messages(start)
         state = AgentState() if state is None else state
         if self._system and not state.messages and any(message.role == "system" for message in added):
@@ -359,6 +338,7 @@ async def _next(states: AsyncGenerator[AgentState]) -> AgentState | None:
     return await anext(states, None)
 
 
+@checked
 def as_tool(loop: AgentLoop, name: str, description: str) -> Callable[[str], Awaitable[str]]:
     """Turn an agent into a tool for a `ToolRegistry`: an async function of `task`.
 

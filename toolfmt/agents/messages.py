@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Unpack
 
+from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, JsonPart, MediaPart, Message, ResultPart, TextPart, Transcript
 from toolfmt.ids import assign
 from toolfmt.rendering import render_results
@@ -32,6 +33,7 @@ ERROR: Final = "Error: "
 """Precedes an error in a format that has no flag for errors."""
 
 
+@checked
 def to_messages(executions: Sequence[ToolExecution], *, ids: IdPolicy | None = None) -> tuple[Message, ...]:
     """Make a message with the calls and one with their results; without executions, no messages.
 
@@ -56,6 +58,7 @@ def result_part(result: ToolResult, id: str | None = None) -> ResultPart:  # noq
     return ResultPart(parts, id=result.id if id is None else id, name=result.name, is_error=result.is_error)
 
 
+@checked
 def write_messages(
     executions: Sequence[ToolExecution], target: str, *, ids: IdPolicy | None = None, strict: bool = False
 ) -> Conversion:
@@ -75,6 +78,7 @@ def in_words(message: Message) -> Message:
     return replace(message, parts=tuple(map(_marked_as_error, message.parts)))
 
 
+@checked
 def results_text(executions: Sequence[ToolExecution], *, tools: object = None, **choice: Unpack[Choice]) -> str:
     """Write the results for a model in a text dialect, like `toolfmt.render_results`."""
     return render_results([one.result for one in executions], tools=tools, **choice)

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 from toolfmt.agents.stored import dump, load
+from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, TextPart
 from toolfmt.errors import ExecutionError, ParseError
 from toolfmt.events import CallFailed, Notice  # noqa: TC001 - `stored` makes checks of these annotations
@@ -134,6 +135,7 @@ class AgentState:
         )
 
     @classmethod
+    @checked
     def of(cls, *messages: MessageLike, agent: str | None = None, system: str = "") -> AgentState:
         """Make a state from the first messages; a string is a user message."""
         first = (Message("system", (TextPart(system),)),) if system else ()

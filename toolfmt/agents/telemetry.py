@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, ReasoningPart, TextPart, Transcript
 from toolfmt.errors import MissingExtraError, ToolFmtError, UnrepresentableError
 from toolfmt.execution.events import (
@@ -57,6 +58,7 @@ _OTHER: Final = "_OTHER"
 """The conventions' word for an error without a type."""
 
 
+@checked(tracer="a provider's get_tracer('name') gives one")
 def traced(tracer: Tracer | None = None, *, provider: str | None = None, content: bool = False) -> Listener:
     """Make a listener that makes spans, for `AgentLoop.wiretap` or the `on_event` of an `Executor`.
 

@@ -26,6 +26,7 @@ import anyio
 from toolfmt.agents.messages import result_part
 from toolfmt.agents.runtime import GOES_ON, NotStored, Outcome
 from toolfmt.agents.state import Pending
+from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, ResultPart
 from toolfmt.execution.contracts import CallTurn
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
@@ -98,6 +99,7 @@ LOST: Final = (
 NOT_RUN: Final = "The call was not run, because an earlier call of the same turn was blocked."
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Approved:
     """The call may run, with these `arguments` if given."""
@@ -105,6 +107,7 @@ class Approved:
     arguments: JsonObject | None = None
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Denied:
     """The call may not run; the model gets the reason."""
@@ -112,6 +115,7 @@ class Denied:
     reason: str = "it was not approved"
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Answered:
     """The call's result, from a person or another system."""
@@ -130,17 +134,11 @@ Decision: TypeAlias = Approved | Denied | Answered
 
 
 def check_decisions(state: AgentState, decisions: Mapping[str, Decision] | None) -> None:
-    """Raise TypeError or ValueError for decisions on calls that do not wait."""
+    """Raise ValueError for decisions on calls that do not wait."""
     if decisions is None:
         return
-    if not isinstance(decisions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(
-            "decisions are by the pending calls' ids: {pending.id: Approved() for pending in state.pending}"
-        )
     waiting = {pending.id for pending in state.pending}
-    for name, decision in decisions.items():
-        if not isinstance(decision, Decision):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-            raise TypeError(f"a decision is Approved(), Denied(reason) or Answered(content), not {decision!r}")
+    for name in decisions:
         if name not in waiting:
             raise ValueError(f"no call waits under the id {name!r}; waiting: {', '.join(sorted(waiting)) or 'none'}")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.detection.detector import Detector
 from toolfmt.detection.records import Detection
 from toolfmt.detection.table import table
@@ -27,6 +28,7 @@ _NAMED: Final = 5
 """Dialects in a hint."""
 
 
+@checked
 def detect(text: str, tools: object = None, registry: Registry | None = None) -> Detection:
     """Detect the dialect of the first call in a text.
 
@@ -34,16 +36,10 @@ def detect(text: str, tools: object = None, registry: Registry | None = None) ->
     `registry` replaces the process-wide one. For a text without a call, or one that only quotes calls (code, a
     quotation, a manifest), the `dialect` of the `Detection` is "".
     """
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        advice = ": decode bytes first" if isinstance(text, bytes) else ""
-        raise TypeError(f"a text is a str, not {type(text).__name__}{advice}")
-    if registry is None:
-        registry = default_registry()
-    elif not isinstance(registry, Registry):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
-        raise TypeError(f"registry= takes a toolfmt.Registry, not {type(registry).__name__}")
-    return _detected(text, registry, tools)
+    return _detected(text, registry or default_registry(), tools)
 
 
+@checked
 def lookalikes(text: str, tools: object = None) -> list[str]:
     """Name the dialects of which a text seems to contain or show a call: a hint for users of another dialect.
 

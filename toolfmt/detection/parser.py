@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolfmt.arguments import check_text
 from toolfmt.detection.records import Detection
 from toolfmt.errors import ParseError
 from toolfmt.events import CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
@@ -50,6 +51,7 @@ class DetectingParser:
 
     def feed(self, chunk: str) -> list[Event]:
         """Read one more piece of text."""
+        check_text(chunk)
         if not chunk:
             return []
         events = self._detector.read(chunk)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
+from toolfmt.arguments import Natural, Positive, checked
+
 if TYPE_CHECKING:
     from toolfmt.dialect.syntax import Syntax
     from toolfmt.events import Event
@@ -59,14 +61,15 @@ class Traits:
     """Text after the calls is not part of the answer."""
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Limits of a parser; a call that exceeds one is a failure with the reason `limit`."""
 
-    call_chars: int = 64 * 1024 * 1024
-    depth: int = 128
-    calls: int = 100_000
-    digits: int = 4_300
+    call_chars: Positive = 64 * 1024 * 1024
+    depth: Positive = 128
+    calls: Natural = 100_000
+    digits: Positive = 4_300
 
 
 @dataclass(slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio
 from anyio.from_thread import start_blocking_portal
 
+from toolfmt.arguments import Positive, checked
 from toolfmt.execution.contracts import ALONE, CallTurn, current
 from toolfmt.execution.events import Listeners
 from toolfmt.execution.hooks import Blocked, ToolContext, takes
@@ -31,7 +32,6 @@ from toolfmt.execution.values import LONGEST
 from toolfmt.ids import assign
 from toolfmt.model import ToolInvocation
 from toolfmt.rendering import records
-from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
     from toolfmt.execution.contracts import ToolServer
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from toolfmt.execution.records import ToolExecution
     from toolfmt.ids import IdPolicy
     from toolfmt.model import CallProvenance, ToolDefinition
+    from toolfmt.tools import ToolRegistry
 
 T = TypeVar("T")
 
@@ -62,6 +63,7 @@ REFUSALS: Final = frozenset(
 """Failures that are decisions; `throw_on_failure` does not raise for them."""
 
 
+@checked(registry="such as ToolRegistry([...])")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Executor:
     """Runs calls. It is immutable and can be shared by many runs; `dataclasses.replace` makes a changed copy.
@@ -82,7 +84,7 @@ class Executor:
     """Values for `Injected` parameters, by parameter name."""
     servers: Mapping[str, ToolServer] = field(default_factory=dict[str, "ToolServer"], repr=False)
     """Servers that run their own tools, by the name that calls use."""
-    limit: int | None = PARALLEL
+    limit: Positive | None = PARALLEL
     """Maximum number of concurrent calls."""
     timeout: float | None = None
     """Time-out in seconds of a call, and of each hook and policy; a tool's metadata may override it with `timeout`."""
@@ -102,11 +104,7 @@ class Executor:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if not isinstance(self.registry, ToolRegistry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-            raise TypeError(f"registry must be a ToolRegistry([...]), not {type(self.registry).__name__}")
         self._check_types()
-        if self.limit is not None and (type(self.limit) is not int or self.limit < 1):
-            raise ValueError(f"limit must be a number of calls of at least 1, or None for no limit, not {self.limit!r}")
         if LOCAL in self.servers:
             raise ValueError(f"{LOCAL!r} means the registry: give that server another name")
         check_limit(self.result_limit)
@@ -116,17 +114,6 @@ class Executor:
         self._settings.resolver.check()
 
     def _check_types(self) -> None:
-        for what in ("policies", "before", "after", "guards"):
-            given = getattr(self, what)
-            if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-                raise TypeError(f"{what} is a list, not {type(given).__name__}: put brackets around it")
-        for what in ("inject", "servers", "timeouts"):
-            if not isinstance(given := getattr(self, what), Mapping):
-                raise TypeError(f"{what} is a dict by name, not {type(given).__name__}")
-        for name, server in self.servers.items():
-            if not callable(getattr(server, "call", None)):
-                kind = type(server).__name__
-                raise TypeError(f"servers[{name!r}] is a ToolServer, as toolfmt.mcp.connect gives, not {kind}")
         for what, first in (("before", "call"), ("after", "execution")):
             for hook in getattr(self, what):
                 takes(hook, f"the {what}-hook", first, "context")

@@ -9,15 +9,11 @@ Every function that chooses a format takes the same five options.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from inspect import signature
 from typing import TYPE_CHECKING, TypedDict
 
 from toolfmt.lookup.registry import Registry, default_registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
     from toolfmt.dialect.record import AnyDialect
 
 
@@ -35,28 +31,6 @@ class Choice(TypedDict, total=False):
     model: str | None
     use_xml: bool
     registry: Registry | None
-
-
-def chosen_only(choice: Choice, function: Callable[..., object] | None = None) -> tuple[AnyDialect, Registry]:
-    """The same for a `function` that takes no options but these and its own; a misspelt one raises TypeError."""
-    known_options(choice, Choice.__annotations__, function)
-    return chosen(choice)
-
-
-def known_options(
-    options: Mapping[str, object], known: Collection[str], function: Callable[..., object] | None = None
-) -> None:
-    """Raise TypeError for an unknown option, and suggest a similar one.
-
-    Known are the names in `known` and the keywords of the `function` itself.
-    """
-    for name in options:
-        if name not in known:
-            own = signature(function).parameters.values() if function is not None else ()
-            known = {*known, *(one.name for one in own if one.kind is one.KEYWORD_ONLY)}
-            near = get_close_matches(name, known, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
-            raise TypeError(f"there is no option {name!r}{hint}")
 
 
 def chosen(choice: Choice) -> tuple[AnyDialect, Registry]:
@@ -79,9 +53,4 @@ def nothing_chosen(choice: Choice) -> bool:
 
 def chosen_registry(choice: Choice) -> Registry:
     """The registry given, or the process's."""
-    registry = choice.get("registry")
-    if registry is None:
-        return default_registry()
-    if not isinstance(registry, Registry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"registry= takes a toolfmt.Registry, not {type(registry).__name__}")
-    return registry
+    return choice.get("registry") or default_registry()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
+from toolfmt.arguments import checked
 from toolfmt.dialect.record import Limits, ParserOptions
-from toolfmt.errors import check_flag
-from toolfmt.lookup.choice import Choice, chosen, chosen_registry, known_options, nothing_chosen
+from toolfmt.lookup.choice import Choice, chosen, chosen_registry, nothing_chosen
 from toolfmt.lookup.registry import default_registry, is_auto
 
 if TYPE_CHECKING:
@@ -19,35 +19,38 @@ if TYPE_CHECKING:
     from toolfmt.model import ToolDefinition, ToolInvocation
 
 
-class ParseOptions(Choice, total=False):
-    """Options of `parse` and its siblings.
+class ReadingOptions(Choice, total=False):
+    """How text is read.
 
-    `Choice` explains the options that choose a format; `dialect="auto"`, or no choice, detects it in the text. `tools`
-    are the offered tools: definitions, functions or any tool JSON. `validate` checks the arguments. `strict` also
+    `Choice` explains the options that choose a format; `dialect="auto"`, or no choice, detects it in the text. `strict`
     rejects text beside the call, extra arguments and unknown tools. `repair` repairs broken JSON, with a notice.
     `reasoning_open` says that the answer begins inside reasoning; `generation_prompt` derives this from the end of the
-    prompt. `drop_leaks` removes text that merely echoes a call (`parse` only, as it needs the whole answer). `ids` is
-    a policy that gives ids to calls without one. `infer_types` guesses the type of text such as `42`, `true` and
-    `null` if neither the format nor a schema gives it; text in a quote such as CDATA stays text. `coerce` converts
-    arguments to the types of the tool's schema, such as `"5"` to 5, with a notice for each; the arguments of a call
-    are then streamed only at its end.
+    prompt. `infer_types` guesses the type of text such as `42`, `true` and `null` if neither the format nor a schema
+    gives it; text in a quote such as CDATA stays text. `coerce` converts arguments to the types of the tool's schema,
+    such as `"5"` to 5, with a notice for each; the arguments of a call are then streamed only at its end.
     """
 
-    tools: object
-    validate: bool
     strict: bool
     repair: bool
     reasoning_open: bool
     generation_prompt: str | None
-    drop_leaks: bool
-    ids: Callable[[ToolInvocation], str | None] | None
     infer_types: bool
     coerce: bool
-    limits: Limits
+    limits: Limits | None
 
 
-_FLAGS = frozenset(("validate", "strict", "repair", "reasoning_open", "drop_leaks", "infer_types", "coerce"))
-_KNOWN = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotations__)
+class ParseOptions(ReadingOptions, total=False):
+    """Options of `parse` and its siblings: those of `ReadingOptions`, and what is checked of the calls.
+
+    `tools` are the offered tools: definitions, functions or any tool JSON. `validate` checks the arguments.
+    `drop_leaks` removes text that merely echoes a call (`parse` only, as it needs the whole answer). `ids` is a policy
+    that gives ids to calls without one.
+    """
+
+    tools: object
+    validate: bool
+    drop_leaks: bool
+    ids: Callable[[ToolInvocation], str | None] | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,18 +95,17 @@ def parse_settings(options: ParseOptions) -> ParseSettings:
             return _kept_settings(default_registry(), *rest)
         except TypeError:  # an option that is no key, or a mistake: it is reported in its place
             pass
-    return _read_settings(options)
+    return _read_settings(**options)
 
 
 @lru_cache(maxsize=256, typed=True)  # 1 is no True
 def _kept_settings(_: Registry, *options: object) -> ParseSettings:
     """Read options, given as a name and a value each."""
-    return _read_settings(cast("ParseOptions", dict(zip(options[::2], options[1::2], strict=True))))
+    return _read_settings(**cast("ParseOptions", dict(zip(options[::2], options[1::2], strict=True))))
 
 
-def _read_settings(options: ParseOptions) -> ParseSettings:
-    known_options(options, _KNOWN)
-    _check_types(options)
+@checked
+def _read_settings(**options: Unpack[ParseOptions]) -> ParseSettings:
     name, prompt = options.get("dialect"), options.get("generation_prompt") or ""
     if nothing_chosen(options) if name is None else is_auto(name):
         if options.get("use_xml", False):
@@ -130,15 +132,3 @@ def _read_settings(options: ParseOptions) -> ParseSettings:
         ids=options.get("ids"),
         checked=options.get("ids") is not None or reading.coerce,
     )
-
-
-def _check_types(options: ParseOptions) -> None:
-    """Raise TypeError early for options that would fail late."""
-    for flag in _FLAGS:
-        check_flag(flag, options.get(flag, False))
-    if not isinstance(options.get("limits"), Limits | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError("limits= takes a toolfmt.Limits")
-    if not isinstance(options.get("generation_prompt"), str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
-        raise TypeError("generation_prompt= takes the prompt's end, a str")
-    if not callable(options.get("ids") or str):
-        raise TypeError("ids= takes a function of a call, such as toolfmt.ids.counter()")

@@ -21,13 +21,13 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
+from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Dialect, ExampleFormatter, Parser, ParserOptions, SchemaFormatter
 from toolfmt.errors import (
     BrokenDialectError,
     DuplicateDialectError,
     ToolFmtError,
     UnknownDialectError,
-    check_flag,
     close_names,
 )
 from toolfmt.lookup.providers import (
@@ -110,7 +110,7 @@ class Registry:
         object.__setattr__(self, "_providers", _by_name("provider", self.providers))
 
     def __repr__(self) -> str:
-        """Count what it holds: a record is too long to print."""
+        """Natural what it holds: a record is too long to print."""
         return f"Registry({len(self.dialects)} dialects, {len(self.providers)} providers)"
 
     def __iter__(self) -> Iterator[AnyDialect]:
@@ -159,6 +159,7 @@ class Registry:
             raise UnknownDialectError("provider", name, advice=f"it is a dialect: give dialect={name!r}")
         raise _unknown("provider", name, self._providers)
 
+    @checked
     def resolve(
         self,
         *,
@@ -173,7 +174,6 @@ class Registry:
         id alone. Without any of them, it is the default JSON. An unknown name raises `UnknownDialectError` with
         similar names, and `use_xml` with another dialect raises ValueError.
         """
-        check_flag("use_xml", use_xml)
         if provider is not None:
             self.provider(provider)  # a misspelt one is reported where something else decides, too
         if dialect is not None:
@@ -240,13 +240,12 @@ class Registry:
         """Return the override for this tool in this dialect, or None."""
         return self.overrides.get((self.dialect(dialect).name, tool))
 
+    @checked
     def with_dialect(self, dialect: AnyDialect) -> Registry:
         """Add a dialect; raises `DuplicateDialectError` if a name or alias is taken.
 
         A text dialect that cannot read its own call raises `DialectRecordError`.
         """
-        if not isinstance(dialect, Dialect):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-            raise TypeError(f"a dialect is a toolfmt.Dialect, as text_dialect makes them, not {type(dialect).__name__}")
         added = replace(self, dialects=(*self.dialects, dialect))
         _proven(dialect)
         return added
@@ -342,6 +341,7 @@ def default_registry() -> Registry:
     return _default.registry or _default.exchange(lambda registry: registry)
 
 
+@checked
 def register(dialect: AnyDialect) -> Registry:
     """Add a dialect for the whole process and return the new default registry.
 

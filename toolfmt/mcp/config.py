@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from mcp import StdioServerParameters
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.mcp.transports import Remote, is_address
@@ -34,6 +35,7 @@ _WRAPPERS: Final = ("mcpServers", "servers")
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
+@checked
 def from_config(config: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Target]:
     """Read servers by name from a file's path, its content, or a mapping of names to entries or targets.
 

@@ -16,6 +16,7 @@ from anyio import create_task_group
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from anyio.lowlevel import current_token
 
+from toolfmt.arguments import checked
 from toolfmt.mcp.config import from_config
 from toolfmt.mcp.server import Host, McpServer, Options
 from toolfmt.mcp.transports import endpoint
@@ -102,6 +103,7 @@ class OpenedOnEntry(Generic[_OpenT]):
         return stack.__exit__(kind, error, trace) if isinstance(stack, ExitStack) else None
 
 
+@checked
 def connect(  # noqa: PLR0913 - all but the first two are options
     target: Target,
     *,
@@ -125,6 +127,7 @@ def connect(  # noqa: PLR0913 - all but the first two are options
     return OpenedOnEntry(partial(_one, _named(name), endpoint(target, headers), options))
 
 
+@checked
 def connect_all(
     config: str | os.PathLike[str] | Mapping[str, Any],
     *,
@@ -143,8 +146,8 @@ def connect_all(
 
 
 def _named(name: str) -> str:
-    if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise ValueError(f"the name of an MCP server is a text that is not empty, not {name!r}")
+    if not name.strip():
+        raise ValueError("the name of an MCP server is not empty")
     return name
 
 

@@ -25,6 +25,7 @@ from mcp import MCPError, stdio_server, types
 from mcp.server import Server
 
 import toolfmt
+from toolfmt.arguments import checked
 from toolfmt.execution.events import ToolProgress
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop
@@ -46,6 +47,7 @@ PATH: Final = "/mcp"
 MAX_PORT: Final = 65535
 
 
+@checked
 def mcp_server(tools: ToolRegistry | Executor, *, name: str, instructions: str | None = None) -> Server[Any]:
     """Make a server object of the SDK that offers the tools of a registry or an executor.
 
@@ -61,6 +63,7 @@ def mcp_server(tools: ToolRegistry | Executor, *, name: str, instructions: str |
     )
 
 
+@checked
 def serve(  # noqa: PLR0913 - where and how
     tools: ToolRegistry | Executor,
     *,
@@ -79,6 +82,7 @@ def serve(  # noqa: PLR0913 - where and how
     anyio.run(partial(aserve, tools, **arguments))
 
 
+@checked
 async def aserve(  # noqa: PLR0913 - as `serve`
     tools: ToolRegistry | Executor,
     *,

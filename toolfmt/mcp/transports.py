@@ -33,6 +33,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer, Server
 from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
+from toolfmt.arguments import checked
 from toolfmt.mcp import bounded
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ _ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
 _SECRET: Final = re.compile(r"(?<=//)[^/?#@]*@|[?#].*", re.DOTALL)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Remote:
     """The address of a server and headers to send; `sse` for servers older than streamable HTTP."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
+from toolfmt.arguments import check_text
 from toolfmt.errors import ParseError
 from toolfmt.events import ArgumentsDelta, CallStart
 from toolfmt.parsers.scanning.cursor import Malformed
@@ -59,6 +60,7 @@ class GrammarDriver:
         if self._closed:
             raise ParseError("the parser is closed; open a new one for the next answer")
         run = self._run
+        check_text(chunk)
         if not chunk:
             return []
         if run is None:

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any, Final, TypeAlias, cast
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.errors import DuplicateToolError, MissingExtraError, ParseError, SchemaError, ToolFmtError
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.tools.functions import from_class, from_function
@@ -21,6 +22,7 @@ ToolReader: TypeAlias = Callable[[Any, str], "tuple[Found, ...]"]
 """Reads a value; the string says where it is, such as `[2].tools[0]`, for errors."""
 
 
+@checked
 def tool(
     value: object,
     *,
@@ -86,6 +88,7 @@ def _too_deep(value: object) -> str:
     return "the tools are"
 
 
+@checked
 def load_tools(path: str | Path) -> tuple[ToolDefinition, ...]:
     """Read the tools in a JSON or YAML file; for any other suffix, the content decides.
 
@@ -93,8 +96,6 @@ def load_tools(path: str | Path) -> tuple[ToolDefinition, ...]:
     that are not tools, `DuplicateToolError` for a duplicate name, and `MissingExtraError` for YAML without the `yaml`
     extra.
     """
-    if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"load_tools takes the path of a file, not {type(path).__name__}; ToolRegistry takes functions")
     return tuple(definition for definition, _ in _read_file(path, ""))
 
 

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.dialect.record import ParserOptions
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.events import coalesce
@@ -44,6 +45,7 @@ _DUMPS: Final = ("model_dump", "to_dict", "dict")
 """How SDKs' objects are turned into JSON."""
 
 
+@checked
 def read_answer(response: object, *, tools: object = None) -> ParseResult:
     """Read a whole answer: an object, its JSON text, an SDK's object, or a stream's events as an iterable or as text.
 
@@ -67,6 +69,7 @@ def answered(response: object, tools: object = None) -> AnswerEvents:
     raise ParseError(f"no answer of a provider: {type(response).__name__}")
 
 
+@checked(stream="see aread_stream and read_answer")
 def read_stream(stream: Iterable[object], *, source: str = "auto", tools: object = None) -> AnswerEvents:
     """Read a provider's stream and yield the events of a text parser, each as soon as it is certain.
 
@@ -75,15 +78,12 @@ def read_stream(stream: Iterable[object], *, source: str = "auto", tools: object
     values. `tools` are as for `read_answer`. Raises ParseError during reading for anything that is not a provider's
     stream, and `UnknownFormatError` for an unknown source.
     """
-    if not isinstance(stream, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"a stream is an iterable, not {type(stream).__name__}; see aread_stream and read_answer")
     return AnswerEvents(stream, source, tools)
 
 
+@checked(stream="see read_stream")
 def aread_stream(stream: AsyncIterable[object], *, source: str = "auto", tools: object = None) -> AsyncAnswerEvents:
     """Read a provider's stream from an asynchronous source, like `read_stream`."""
-    if not isinstance(stream, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
-        raise TypeError(f"a stream is an asynchronous iterable here, not {type(stream).__name__}; see read_stream")
     return AsyncAnswerEvents(stream, source, tools)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.conversation import (
     CallPart,
     Content,
@@ -77,6 +78,7 @@ RULES: Final = {
 """What each rule of a finding is about."""
 
 
+@checked
 def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # noqa: A002 - the word that says it
     """List what the provider of a format would reject in a conversation; empty if nothing.
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
+from toolfmt.arguments import checked
 from toolfmt.conversation import TextPart
-from toolfmt.errors import ConversionError, ParseError, check_flag
+from toolfmt.errors import ConversionError, ParseError
 from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.comparing.loss import SEVERITIES
 from toolfmt.transcripts.comparing.losses import Loss, losses
@@ -62,13 +63,14 @@ class Conversion:
         return self.losses + self.bookkeeping
 
 
+@checked
 def convert(  # noqa: PLR0913 - each is a choice of the caller's
     value: JsonValue,
     *,
     source: str | Collection[str] = "auto",
     target: str,
     strict: bool = False,
-    include: Collection[str] = ("tools",),
+    include: str | Collection[str] = ("tools",),
     residue: JsonObject | None = None,
     carry: Carry = DEFAULT,
     repair: Mending | None = None,
@@ -92,7 +94,7 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
         include=_included(include),
         residue=residue,
         carry=carry,
-        repair=_check_repair(repair),
+        repair=repair,
     )
 
 
@@ -102,7 +104,7 @@ def convert_row(  # noqa: PLR0913 - as above
     source: str,
     target: str,
     strict: bool = False,
-    include: Collection[str] = ("tools",),
+    include: str | Collection[str] = ("tools",),
     carry: Carry = DEFAULT,
     repair: Mending | None = None,
 ) -> Conversion:
@@ -118,11 +120,12 @@ def convert_row(  # noqa: PLR0913 - as above
         strict=strict,
         include=_included(include),
         carry=carry,
-        repair=_check_repair(repair),
+        repair=repair,
         row=True,
     )
 
 
+@checked
 def convert_request(  # noqa: PLR0913 - as above
     value: JsonValue,
     *,
@@ -142,9 +145,7 @@ def convert_request(  # noqa: PLR0913 - as above
     way. The result's `settings` have the same names. Raises like `convert`, and ValueError for an unknown setting.
     """
     given = (stated(settings), stated(defaults))
-    return _converted(
-        value, source, target, strict=strict, include=INCLUDE, given=given, carry=carry, repair=_check_repair(repair)
-    )
+    return _converted(value, source, target, strict=strict, include=INCLUDE, given=given, carry=carry, repair=repair)
 
 
 def _converted(  # noqa: PLR0913 - as above
@@ -160,7 +161,6 @@ def _converted(  # noqa: PLR0913 - as above
     repair: Mending | None,
     row: bool = False,
 ) -> Conversion:
-    _check_types(strict, residue)
     as_given, value = value, with_base64(value)
     origin = origin_of(value, source)
     goal = _target_format(target, carry)
@@ -259,8 +259,6 @@ def write(transcript: Transcript, target: str, *, strict: bool = False, carry: C
 
 
 def _target_format(target: str, carry: Carry) -> TranscriptFormat:
-    if not isinstance(carry, Carry):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"carry takes a Carry, such as Carry(reasoning='text'), not {type(carry).__name__}")
     made = find(target)
     return made.widest if carry.gateway else made
 
@@ -335,18 +333,6 @@ def _included(include: Collection[str]) -> frozenset[str]:
     if unknown:
         raise ValueError(f"include takes {' and '.join(sorted(INCLUDE))}, not {', '.join(sorted(unknown))}")
     return found | {"tools"} if "request" in found else found
-
-
-def _check_types(strict: object, residue: object) -> None:
-    check_flag("strict", strict)
-    if not isinstance(residue, dict | None):
-        raise TypeError(f"residue= takes the residue of a Conversion, an object, not {type(residue).__name__}")
-
-
-def _check_repair(repair: Mending | None) -> Mending | None:
-    if repair not in (None, *get_args(Mending)):
-        raise ValueError(f"repair takes {' or '.join(get_args(Mending))}, not {repair!r}")
-    return repair
 
 
 def _only(transcript: Transcript, include: frozenset[str]) -> Transcript:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart, Transcript, parse_failure
 from toolfmt.errors import ParseError
 from toolfmt.events import CallFailed, CallStart
@@ -43,6 +44,7 @@ _ANSWER: Final = Carry(hosted="drop")
 """What came back of a provider's own calls is no part of an answer."""
 
 
+@checked
 def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     value: JsonValue,
     *,

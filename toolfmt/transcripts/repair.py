@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, JsonPart, Message, Part, ResultPart, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
@@ -72,6 +73,7 @@ class Repair:
     """What is said otherwise than before: a loss's code or, where nothing was lost, the rule that is now kept."""
 
 
+@checked
 def repair(
     value: JsonValue,
     *,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from toolfmt.arguments import checked
 from toolfmt.errors import UnknownFormatError
 from toolfmt.schema.comparing import differences
 from toolfmt.schema.lowering import lower
@@ -28,6 +29,7 @@ class Lowered(NamedTuple):
     losses: tuple[Loss, ...]
 
 
+@checked
 def lower_schema(schema: JsonObject, *, provider: str, strict: bool = False) -> Lowered:
     """Reduce a tool's schema to the subset of JSON Schema that a provider accepts.
 

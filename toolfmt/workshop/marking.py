@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Unpack
 
 from toolfmt.dialect.syntax import Maybe, Verbatim, pieces
-from toolfmt.lookup.choice import Choice, chosen_only
+from toolfmt.lookup.choice import Choice, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +43,7 @@ def markers(name: AnyDialect | str | None = None, /, **choice: Unpack[Choice]) -
     """
     if name is not None:
         choice["dialect"] = name
-    syntax = chosen_only(choice)[0].syntax
+    syntax = chosen(choice)[0].syntax
     if syntax is None:
         return Markers()
     frame = _of_frame(syntax.frame, syntax.stop) if syntax.frame is not None else ()

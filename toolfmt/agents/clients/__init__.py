@@ -22,6 +22,7 @@ from toolfmt.agents.clients.client import (
     SdkClient,
 )
 from toolfmt.agents.clients.text import plain_prompt, text_model
+from toolfmt.arguments import checked
 
 __all__ = [
     "SdkClient",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@checked
 def openai_chat(client: object, *, model: str, **options: Any) -> SdkClient:
     """Use Chat Completions: an `openai.OpenAI` or `AsyncOpenAI`, for OpenAI or any compatible server.
 
@@ -44,16 +46,19 @@ def openai_chat(client: object, *, model: str, **options: Any) -> SdkClient:
     return SdkClient(OPENAI_CHAT, client, {"model": model, **options})
 
 
+@checked
 def openai_responses(client: object, *, model: str, **options: Any) -> SdkClient:
     """Use Responses: an `openai.OpenAI` or `AsyncOpenAI`."""
     return SdkClient(OPENAI_RESPONSES, client, {"model": model, **options})
 
 
+@checked
 def anthropic_messages(client: object, *, model: str, max_tokens: int, **options: Any) -> SdkClient:
     """Use Messages: an `anthropic.Anthropic` or `AsyncAnthropic`, or their variants for Bedrock and Vertex."""
     return SdkClient(ANTHROPIC, client, {"model": model, "max_tokens": max_tokens, **options})
 
 
+@checked
 def google_genai(client: object, *, model: str, **options: Any) -> SdkClient:
     """Use generateContent: a `google.genai.Client`, or its `aio`; options are the API's, such as `generationConfig`.
 
@@ -63,6 +68,7 @@ def google_genai(client: object, *, model: str, **options: Any) -> SdkClient:
     return SdkClient(GOOGLE, client, {"model": model, **options})
 
 
+@checked
 def mistral_chat(client: object, *, model: str, **options: Any) -> SdkClient:
     """Use Mistral's chat completion: a `mistralai.client.Mistral`, through its sync methods.
 
@@ -71,6 +77,7 @@ def mistral_chat(client: object, *, model: str, **options: Any) -> SdkClient:
     return SdkClient(MISTRAL, client, {"model": model, **options})
 
 
+@checked
 def ollama_chat(client: object, *, model: str, **options: Any) -> SdkClient:
     """Use Ollama's chat: an `ollama.Client` or `AsyncClient`; `think=True`, `options={"num_ctx": 8192}`."""
     return SdkClient(OLLAMA, client, {"model": model, **options})

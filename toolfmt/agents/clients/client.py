@@ -19,6 +19,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt.agents.clients.calling import pieces, reraising
+from toolfmt.arguments import checked
 from toolfmt.errors import DriverError
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ OLLAMA: Final = SdkApi(
 )
 
 
+@checked
 class SdkClient:
     """Calls an API through the user's sync or async SDK client; stores no credentials."""
 

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast, overload
 
 from toolfmt.agents.clients.calling import closing, pieces, reraising
+from toolfmt.arguments import checked
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
 from toolfmt.jsontext import is_object
@@ -44,6 +45,7 @@ def text_model(
 ) -> TextModel: ...
 
 
+@checked
 def text_model(
     source: ModelClient | Callable[..., object], *, prompt: Callable[[Sequence[JsonObject]], str] | None = None
 ) -> TextModel:
@@ -85,6 +87,7 @@ def is_client(model: object) -> TypeGuard[ModelClient]:
     return isinstance(getattr(model, "format", None), str) and callable(getattr(model, "send", None))
 
 
+@checked
 def plain_prompt(chat: Sequence[JsonObject]) -> str:
     """Write a chat as plain text that ends before the answer, for models without a template."""
     lines = [f"{str(message['role']).capitalize()}: {message['content']}" for message in chat]

@@ -16,6 +16,7 @@ from toolfmt import ids
 from toolfmt.agents.clients.calling import closing
 from toolfmt.agents.clients.text import answer_events, answer_reader
 from toolfmt.agents.state import Step, total
+from toolfmt.arguments import Positive, Seconds, checked
 from toolfmt.errors import DriverError
 from toolfmt.events import CallEnd, CallFailed, CallStart, Notice, TextDelta, coalesce
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
@@ -43,6 +44,7 @@ LOST: Final = (ConnectionError, TimeoutError)
 """What Python raises for a lost connection; clients raise `DriverError(retryable=True)`."""
 
 
+@checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
     """At most `tries` requests, with `pause` seconds between them, doubled each time up to `longest`.
@@ -50,14 +52,9 @@ class Patience:
     If the server says how long to wait, that counts.
     """
 
-    tries: int = 3
-    pause: float = 0.5
-    longest: float = 60.0
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for settings that never ask."""
-        if self.tries < 1 or self.pause < 0:
-            raise ValueError(f"tries must be at least 1 and pause at least 0, not {self.tries} and {self.pause}")
+    tries: Positive = 3
+    pause: Seconds = 0.5
+    longest: Seconds = 60.0
 
     async def ask(self, once: Callable[[int], Awaitable[T]]) -> T:
         """Call `once` with the number of the attempt, from 1, until it returns or raises a permanent error."""

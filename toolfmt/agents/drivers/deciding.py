@@ -27,6 +27,7 @@ from toolfmt.agents.clients.text import text_source
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, PlainParser, last_step
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.agents.drivers.turns import AnswerMessage, played
+from toolfmt.arguments import Natural, checked
 from toolfmt.conversation import Message, ReasoningPart, TextPart
 from toolfmt.correcting import feedback
 from toolfmt.errors import ParseError
@@ -187,6 +188,7 @@ DIALECT: Final = "react"
 FINAL: Final = "Write the final answer to the user now, from what is above. Write the answer alone."
 
 
+@checked
 class DecisionDriver:
     """Asks a text model for decisions: a `TextModel`, a function of a chat, or a `ModelClient`.
 
@@ -199,7 +201,7 @@ class DecisionDriver:
         self,
         model: object,
         *,
-        retries: int = 2,
+        retries: Natural = 2,
         final_via_inference: bool = False,
         final_model: object = None,
         final_options: JsonObject | None = None,

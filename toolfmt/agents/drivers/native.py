@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, Request, last_step
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.drivers.unread import with_unread
+from toolfmt.arguments import Natural, checked
 from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.correcting import api_feedback
 from toolfmt.errors import DriverError
@@ -38,6 +39,7 @@ _MODES: Final = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "requir
 _HELLO: Final = Message("user", (TextPart("Hello"),))
 
 
+@checked
 class NativeDriver:
     """Asks a client of a provider's API.
 
@@ -60,7 +62,7 @@ class NativeDriver:
         keep_choice: bool = False,
         parallel: bool | None = False,
         stream: bool = True,
-        retries: int = 2,
+        retries: Natural = 2,
         patience: Patience | None = None,
     ) -> None:
         """Set the client and how to ask it."""
@@ -148,7 +150,7 @@ def _refused(event: CallEnd) -> CallFailed:
 
 
 def _broken(state: AgentState) -> int:
-    """Count the steps at the end whose calls were all broken."""
+    """Natural the steps at the end whose calls were all broken."""
     count = 0
     for step in reversed(state.steps):
         if not step.failures or step.calls:

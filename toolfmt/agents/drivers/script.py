@@ -33,6 +33,7 @@ from toolfmt.agents.drivers.asking import last_step, received
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.loop import AgentLoop, as_tool
 from toolfmt.agents.state import Step
+from toolfmt.arguments import checked
 from toolfmt.errors import DuplicateToolError, ExecutionError, MissingExtraError, ParseError, SchemaError, ToolFmtError
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted
 from toolfmt.jsontext import is_array
@@ -69,21 +70,25 @@ class ScriptStep:
     usage: Usage = field(default_factory=Usage)
 
 
+@checked
 def final(text: str, *, reasoning: str = "") -> ScriptStep:
     """Answer, and end the turn."""
     return ScriptStep(kind="final", text=text, reasoning=reasoning)
 
 
+@checked
 def tool(text: str = "") -> ScriptStep:
     """Say something, and go on."""
     return ScriptStep(kind="tool", text=text)
 
 
+@checked
 def error(text: str) -> ScriptStep:
     """Fail, as if the model could not be asked."""
     return ScriptStep(kind="error", text=text)
 
 
+@checked
 def call(
     name: str, arguments: JsonObject | None = None, *, text: str = "", reasoning: str = "", run: bool = True
 ) -> ScriptStep:
@@ -92,6 +97,7 @@ def call(
     return calls(made, text=text, reasoning=reasoning, run=run)
 
 
+@checked
 def calls(
     *made: ToolInvocation | Mapping[str, Any], text: str = "", reasoning: str = "", run: bool = True
 ) -> ScriptStep:
@@ -102,6 +108,7 @@ def calls(
     return ScriptStep(kind="call", text=text, calls=found, reasoning=reasoning, run=run)
 
 
+@checked
 class ScriptedDriver:
     """Plays the steps of a script in order.
 
@@ -116,10 +123,7 @@ class ScriptedDriver:
         default: str = DEFAULT,
         children: Mapping[str, Sequence[ScriptStep]] | None = None,
     ) -> None:
-        """Set the steps; raises TypeError for anything else."""
-        for at, step in enumerate(steps):
-            if not isinstance(step, ScriptStep):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-                raise TypeError(f"steps[{at}] is a ScriptStep, such as final('Done.'), not {type(step).__name__}")
+        """Set the steps."""
         self._steps = tuple(steps) or (final(default),)
         self._default = default
         self._children = {} if children is None else dict(children)
@@ -174,6 +178,7 @@ class Script:
     name: str | None = None
 
 
+@checked
 def scripted(path: str | Path) -> Script:
     """Read a script from a file; raises OSError, or `ParseError`, which names the file and the place."""
     path = Path(path)

@@ -21,15 +21,16 @@ from toolfmt.agents.drivers.chats import Chats, conversation
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.agents.state import messages_of
+from toolfmt.arguments import Natural, checked
 from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
 from toolfmt.detection.detecting import unread
 from toolfmt.detection.unread_calls import UNREAD
 from toolfmt.events import CallEnd, Notice, ReasoningDelta
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.executor import Executor
-from toolfmt.lookup.choice import Choice, chosen, known_options
+from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.parsing import ParseOptions, open_parser, parse
+from toolfmt.parsing import open_parser, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,14 +39,13 @@ if TYPE_CHECKING:
     from toolfmt.agents.state import AgentState, Step
     from toolfmt.events import Event
     from toolfmt.formatters.chosen_examples import Examples
+    from toolfmt.lookup.parse_options import ParseOptions, ReadingOptions
     from toolfmt.model import CallProvenance, JsonObject
 
-TAKEN: Final = frozenset(ParseOptions.__annotations__) | frozenset(Choice.__annotations__)
 _NO_ANSWER: Final = "the answer ended within its reasoning"
-OURS: Final = frozenset({"tools", "validate", "drop_leaks", "ids"})
-"""Options of parsing that the driver sets."""
 
 
+@checked
 class TextDriver:
     """Asks a text model: a `TextModel`, a function of a chat, or a `ModelClient`.
 
@@ -60,14 +60,13 @@ class TextDriver:
         model: object,
         /,
         *,
-        retries: int = 2,
+        retries: Natural = 2,
         required: bool = False,
         patience: Patience | None = None,
         examples: Examples = None,
-        **options: Unpack[ParseOptions],
+        **options: Unpack[ReadingOptions],
     ) -> None:
         """Set the model and how to read its text."""
-        known_options(options, TAKEN - OURS, TextDriver)
         self._source = text_source(model)
         self._dialect, registry = chosen(options)
         self._choice: Choice = {"dialect": self._dialect, "registry": registry}

@@ -25,6 +25,7 @@ import regex
 from anyio.lowlevel import RunVar
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.execution.contracts import same_call
 from toolfmt.execution.events import failed
 from toolfmt.execution.hooks import Blocked, ask, takes
@@ -68,6 +69,7 @@ def preview(call: ToolInvocation) -> str:
     return "\n".join([show_invisible(f"{where} {jsontext.dumps(call.arguments, indent=2)}"), *doubts])
 
 
+@checked
 class Approval:
     """Requires approval for calls of dangerous tools, or of named tools."""
 
@@ -89,8 +91,6 @@ class Approval:
         call at a time, unless `together` is set. `timeout` is in seconds per call; None waits forever. A sync function
         runs in a thread, so it may block.
         """
-        if isinstance(tools, str):
-            raise TypeError(f"tools is a list of patterns: put brackets around {tools!r}")
         if decide is not None:
             takes(decide, "decide", "request")
         takes(preview, "preview", "call")

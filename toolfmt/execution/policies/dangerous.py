@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import matcher
 
@@ -29,6 +30,7 @@ WEAK: Final[tuple[CallProvenance, ...]] = ("bare", "fenced")
 _WHERE: Final = {"bare": "the call is in the text without a marker", "fenced": "the call is in a code fence"}
 
 
+@checked
 class ProvenancePolicy:
     """Refuses weakly marked calls of dangerous tools."""
 
@@ -36,8 +38,6 @@ class ProvenancePolicy:
 
     def __init__(self, refuse: Collection[CallProvenance] = WEAK, *, allow: Iterable[str] = ()) -> None:
         """`refuse` lists the marks to refuse, and `allow` patterns of tools whose calls pass with any mark."""
-        if isinstance(allow, str):
-            raise TypeError(f"allow is a list of patterns: put brackets around {allow!r}")
         self._refuse = frozenset(refuse)
         self._allowed = matcher(allow)
 
@@ -55,6 +55,7 @@ class ProvenancePolicy:
         )
 
 
+@checked
 class CertaintyPolicy:
     """Refuses uncertain calls of dangerous tools."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import matcher
 
@@ -23,6 +24,7 @@ Patterns: TypeAlias = Mapping[str, Iterable[str]]
 _Rule: TypeAlias = tuple[Callable[[str], bool], Callable[[str], bool]]
 
 
+@checked(allow="such as {'*': ['get_*']}", deny="such as {'*': ['*.delete']}")
 class Permissions:
     """Lets an agent call only the tools that it is allowed and not denied.
 
@@ -35,8 +37,8 @@ class Permissions:
 
     def __init__(self, allow: Patterns | None = None, *, deny: Patterns | None = None) -> None:
         """Without `allow`, everything is allowed unless it is denied."""
-        self._allow = None if allow is None else _rules(allow, "allow")
-        self._deny = _rules({} if deny is None else deny, "deny")
+        self._allow = None if allow is None else _rules(allow)
+        self._deny = _rules({} if deny is None else deny)
 
     def check(self, candidate: Candidate) -> Blocked | None:
         """Look for a rule that denies, then for one that allows."""
@@ -54,12 +56,7 @@ class Permissions:
         return None
 
 
-def _rules(patterns: Patterns, what: str) -> list[_Rule]:
-    if not isinstance(patterns, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"{what} is patterns of tools by a pattern of agents, {{'*': ['get_*']}}, not {patterns!r}")
-    for agent, tools in patterns.items():
-        if isinstance(tools, str):
-            raise TypeError(f"{what}[{agent!r}] is a list of patterns: put brackets around {tools!r}")
+def _rules(patterns: Patterns) -> list[_Rule]:
     return [(matcher([agent]), matcher(tools)) for agent, tools in patterns.items()]
 
 

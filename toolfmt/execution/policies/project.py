@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.readings import mentioned, readings
 from toolfmt.jsontext import is_array, is_object
@@ -63,6 +64,7 @@ class PathValue(NamedTuple):
     kind: ValueKind
 
 
+@checked
 class ProjectBoundaries:
     """Blocks calls with paths outside the roots. Every way in which a tool may read a path is checked."""
 

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import matcher
 
@@ -25,6 +26,7 @@ _KEPT: Final = 1024
 """Number of pairs of agent and tool above which pairs without calls in the window are dropped."""
 
 
+@checked
 class RateLimit:
     """Limits the number of calls in any period of `per` seconds, for each agent and tool."""
 
@@ -50,7 +52,7 @@ class RateLimit:
         self._lock = threading.Lock()
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Count the call, or say when the next one is allowed."""
+        """Natural the call, or say when the next one is allowed."""
         call = candidate.call
         caller = candidate.context.agent
         agent = (call.agent or "") if caller is None else caller

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _KEY: Final = "workspace"
 
 
+@checked
 class Workspace:
     """Blocks calls of other workspaces, and calls whose workspace is unknown."""
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.errors import ParseError
 from toolfmt.events import CallEnd
 from toolfmt.transcripts.answer_apis import APIS
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _CUT_OFF: Final = "the stream ended before the answer was complete"
 
 
+@checked
 class StreamConverter:
     """Converts one stream; `info` is what is known of the answer so far."""
 

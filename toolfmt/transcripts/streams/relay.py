@@ -13,6 +13,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Ma
 from typing import TYPE_CHECKING, cast
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, JsonPart, Message, ReasoningPart, RefusalPart, TextPart
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import APIS
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 
+@checked
 def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
     answer: object,
     *,
@@ -51,6 +53,7 @@ def write_stream(  # noqa: PLR0913 - each is a choice of the caller's
     return _written(events, Emitter(known_of(target, APIS).stream, info or known, AnswerHead(id, model, created)))
 
 
+@checked(answer="see write_stream")
 def awrite_stream(  # noqa: PLR0913 - as above
     answer: AsyncIterable[Event],
     *,
@@ -61,10 +64,6 @@ def awrite_stream(  # noqa: PLR0913 - as above
     info: AnswerInfo | None = None,
 ) -> AsyncIterator[JsonObject]:
     """Write an answer from an asynchronous source of events, like `write_stream`."""
-    if not isinstance(answer, AsyncIterable):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(
-            f"an asynchronous iterable of events is expected, not {type(answer).__name__}; see write_stream"
-        )
     known = answer.info if isinstance(answer, AsyncAnswerEvents) else AnswerInfo(stop="stop")
     return _awritten(answer, Emitter(known_of(target, APIS).stream, info or known, AnswerHead(id, model, created)))
 

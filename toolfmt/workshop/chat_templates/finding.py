@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
+from toolfmt.arguments import checked
 from toolfmt.errors import ResponseTemplateError, TemplateError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
 from toolfmt.workshop.chat_templates.answers import Answers, answers
@@ -54,6 +55,7 @@ class FoundDialect:
     """Known dialects that read the same calls, the likeliest first."""
 
 
+@checked
 def find_dialect(path: str | Path, *, template: str | None = None, registry: Registry | None = None) -> FoundDialect:
     """Find the dialect of a model from its folder, or from a file with its chat template.
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.conversation import Transcript
 from toolfmt.errors import ConversionError, ParseError, TemplateError
 from toolfmt.jsontext import is_array, is_object
@@ -50,6 +51,7 @@ class Prompt(str):
         return made
 
 
+@checked
 def render_prompt(  # noqa: PLR0913 - each is a choice of the caller's
     messages: Transcript | JsonValue,
     tools: object = None,

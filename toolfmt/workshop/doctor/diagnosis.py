@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic_core import to_jsonable_python
 
+from toolfmt.arguments import checked
 from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
 from toolfmt.workshop.chat_templates.finding import found_in
@@ -68,6 +69,7 @@ class Diagnosis:
         return {**made, "ok": self.ok, "checks": checks}
 
 
+@checked
 def diagnose(
     path: str | Path | None = None,
     *,

@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.arguments import Positive, checked
 from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
 from toolfmt.lookup.registry import Registry, default_registry
 from toolfmt.model import ToolDefinition
@@ -64,13 +65,14 @@ class Grammar:
         return self.text
 
 
+@checked
 def grammar(  # noqa: PLR0913 - each decides something of its own
     dialect: AnyDialect | str,
     tools: object,
     *,
     choice: str = "auto",
     parallel: bool = True,
-    max_calls: int | None = None,
+    max_calls: Positive | None = None,
     reasoning: bool | None = None,
     target: str = "lark",
     output: JsonObject | None = None,
@@ -90,8 +92,6 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
         near = get_close_matches(target, WRITERS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(WRITERS)}"
         raise ValueError(f"unknown target {target!r}; {hint}")
-    if max_calls is not None and max_calls < 1:
-        raise ValueError(f"max_calls is {max_calls}: a bound is 1 at least; without calls it is choice='none'")
     chosen = (default_registry() if registry is None else registry).dialect(dialect)
     offered = definitions(tools)
     names = [tool.name for tool in offered]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pydantic_core import to_jsonable_python
 
+from toolfmt.arguments import checked
 from toolfmt.lookup.registry import default_registry
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ _PARSERS: Final = {
 """vLLM 0.33's names for its parsers, where they are not the dialect's own."""
 
 
+@checked
 def verdict(report: Report) -> str:
     """Summarise a report in one sentence: the main fault and what to do about it."""
     errors = [one for one in report.findings if one.severity == "error"]

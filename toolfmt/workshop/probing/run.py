@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from toolfmt.arguments import checked
 from toolfmt.workshop.probing.asking import ClientAnswer, Server, UnusableError, read
 from toolfmt.workshop.probing.findings import ProbeFinding, Report, without
 from toolfmt.workshop.probing.judging import compare, judge
@@ -24,6 +25,7 @@ STEADY: Final[JsonObject] = {"temperature": 0}
 """Makes two answers to a question the same; left out for servers that refuse it."""
 
 
+@checked
 def probe(  # noqa: PLR0913 - each is a choice of the caller's
     base_url: str,
     model: str,

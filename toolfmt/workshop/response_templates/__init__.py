@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError, ResponseTemplateError
 from toolfmt.formatters.json_schemas import openai_line
@@ -33,6 +34,7 @@ LARGEST = 1024 * 1024
 """How many characters a template's JSON text may have."""
 
 
+@checked
 def response_dialect(
     template: str | Mapping[str, JsonValue], *, name: str = "response-template", stop: Sequence[str] = ()
 ) -> Dialect[str]:
