@@ -50,6 +50,7 @@ PAGES: Final = (
 )
 UNSAID: Final = {"__post_init__", "__repr__", "__str__"}
 """Methods that need no words; others with two underscores say what an object can be used as."""
+_CHECKED: Final = re.compile(r"\s*@_?checked\b")
 _NOTE = re.compile(r" +# (?:noqa|type:|pyright:).*$", re.MULTILINE)
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -202,13 +203,14 @@ def field_docs(node: Definition | ast.Module) -> dict[str, str]:
 
 
 def head(module: str, node: Definition) -> str:
-    """Give a definition as it is written, with its decorators and without its body."""
+    """Give a definition as it is written, with its decorators, but for `checked`, and without its body."""
     decorators = [] if isinstance(node, ast.AnnAssign) else node.decorator_list
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
     lines = text(module).splitlines()[first : node.end_lineno]
     for inside in body(node)[:1]:
         del lines[inside.lineno - first :]
         lines[-1] = lines[-1][: inside.col_offset]  # a body of `...` stands on the same line
+    lines = [line for line in lines if not _CHECKED.match(line)]
     return _NOTE.sub("", dedent("\n".join(lines))).rstrip()
 
 

@@ -395,20 +395,20 @@ def test_parts_that_do_not_fit_are_refused_at_once() -> None:
         AgentLoop(str)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="checkpoint= must be a function or None"):
         AgentLoop(ScriptedDriver([]), checkpoint="state.json")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="interrupted is one of ask, run, fail, not 'retry'"):
+    with pytest.raises(ValueError, match="interrupted= must be 'ask', 'run' or 'fail', not 'retry'"):
         AgentLoop(ScriptedDriver([]), interrupted="retry")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"AgentState\.from_json reads one that was stored"):
         AgentLoop(ScriptedDriver([])).run_sync("Hi", state={"version": 1})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="the user's text or from messages, not from int"):
+    with pytest.raises(TypeError, match="start= must be a Message, a str, "):
         AgentLoop(ScriptedDriver([])).run_sync(5)  # type: ignore[arg-type]
     with pytest.raises(ParseError, match="the role is one of"):
         AgentLoop(ScriptedDriver([])).run_sync([{"role": "usr", "content": "Hi"}])
-    with pytest.raises(TypeError, match="needs a method `step`"):
+    with pytest.raises(TypeError, match="must be a Driver with 'step', not object"):
         AgentLoop(object())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_steps"):
         scripted(max_steps=0)
     for options in ({"guards": [Breaker()]}, {"stop_when": ["never"]}, {"compiler": "all"}):
-        with pytest.raises(TypeError, match="not callable"):
+        with pytest.raises(TypeError, match=r"must be a function, not"):
             scripted(**options)
 
     class Runs:

@@ -589,7 +589,7 @@ def test_a_policy_that_could_not_work_is_not_made() -> None:
         Blocked("no", "reject")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="a rate must be at least 0 calls"):
         RateLimit(1, per=0)
-    with pytest.raises(TypeError, match="roots is a list of folders"):
+    with pytest.raises(TypeError, match="roots= must be an iterable, not '/srv': put brackets around it"):
         ProjectBoundaries("/srv")
 
 

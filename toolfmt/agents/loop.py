@@ -12,7 +12,7 @@ tool or a hook. A run that is left early, by a cancellation or by leaving `itera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -58,6 +58,7 @@ Start: TypeAlias = "MessageLike | Sequence[MessageLike] | AgentState | None"
 """What a run begins with: the user's text, messages, or a state."""
 MAX_STEPS: Final = 50
 """Default number of steps of a run."""
+_checked = checked(state="AgentState.from_json reads one that was stored")
 
 
 @checked(driver="put a function that answers a chat into a TextDriver")
@@ -125,7 +126,7 @@ class AgentLoop:
         """Call `callback` for every event of all runs; returns a function that removes it."""
         return self._bus.wiretap(callback)
 
-    @checked
+    @_checked
     async def run(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AgentState:
@@ -139,7 +140,7 @@ class AgentLoop:
         async with aclosing(self.iterate(start, state=state, decisions=decisions)) as states:
             return [one async for one in states][-1]
 
-    @checked
+    @_checked
     async def iterate(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AsyncGenerator[AgentState]:
@@ -164,7 +165,7 @@ class AgentLoop:
             runtime.report(RunCompleted, state=current)
         yield current
 
-    @checked
+    @_checked
     def run_sync(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> AgentState:
@@ -172,7 +173,7 @@ class AgentLoop:
         with start_blocking_portal() as portal:
             return portal.call(partial(self.run, start, state=state, decisions=decisions))
 
-    @checked
+    @_checked
     def iterate_sync(
         self, start: Start = None, *, state: AgentState | None = None, decisions: Decisions = None
     ) -> Generator[AgentState]:
@@ -286,8 +287,6 @@ def _initial_messages(start: MessageLike | Sequence[MessageLike] | None) -> tupl
     """Read the messages of a new run; raises TypeError or ParseError for any other value."""
     if isinstance(start, Mapping) and "role" not in start and "messages" in start:
         raise TypeError("a run begins with messages, and this is a request: give its 'messages'")
-    if isinstance(start, bytes) or not isinstance(start, str | Message | Iterable | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
-        raise TypeError(f"a run starts from the user's text or from messages, not from {type(start).__name__}")
     return messages_of((start,) if isinstance(start, (str, Message, Mapping)) else start or ())
 
 

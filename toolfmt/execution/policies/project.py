@@ -82,8 +82,6 @@ class ProjectBoundaries:
 
         Relative paths are resolved from `base`, by default the first root. Raises ValueError without a root.
         """
-        if isinstance(roots, (str, os.PathLike)):
-            raise TypeError(f"roots is a list of folders: put brackets around {roots!r}")
         self._roots = [_real(Path(root).absolute()) for root in roots]
         if not self._roots:
             raise ValueError("roots must name at least one folder")
