@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
-import re
 import sys
 import typing
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, wraps
-from importlib import import_module
-from inspect import getsource, isclass, iscoroutinefunction, signature
+from inspect import isclass, iscoroutinefunction, signature
 from itertools import chain, repeat
 from numbers import Integral, Real
 from types import NoneType, UnionType
@@ -112,9 +110,8 @@ def _check(
 ) -> None:
     """Raise TypeError or ValueError for arguments that a function does not take."""
     taken = _parameters(function)
-    given = [
-        (*one, value) for one, value in zip(chain(taken.by_place.items(), repeat(taken.rest)), values, strict=False)
-    ]
+    places = chain(taken.by_place.items(), repeat(taken.rest))
+    given = [(*place, value) for place, value in zip(places, values, strict=False)]
     for name, value in options.items():
         if name in taken.by_name:
             given.append((name, taken.by_name[name], value))
@@ -206,58 +203,22 @@ _HOLDERS: Final[dict[Any, str]] = {
 }
 
 
-_IMPORT: Final = re.compile(r"^ *(?:from (?P<module>[\w.]+) )?import (?P<names>\([^)]*\)|[^#\n]*)", re.MULTILINE)
-
-
-class _Unknown:
-    """A type that cannot be imported, because it needs an extra."""
-
-    def __class_getitem__(cls, _: object) -> type[_Unknown]:
-        """Take any parameters."""
-        return cls
-
-
-_UNTOLD: Final = (object, Any, _Unknown)
-
-
 class _Names(dict[str, Any]):
-    """The names in annotations of a module."""
-
-    def __init__(self, module: str) -> None:
-        """Take the names of the module itself."""
-        super().__init__(vars(import_module(module)))
-        self._module = module
+    """The names that a module has for its annotations."""
 
     def __getitem__(self, name: str) -> object:
-        """Evaluate a quoted alias where it is written; import what is imported for type checkers alone."""
-        found = next((names[name] for names in map(vars, (builtins, collections.abc)) if name in names), _Unknown)
-        found = self.get(name, found)
-        if found is not _Unknown and not isinstance(found, str):
-            return found
-        module, imported = _imports(self._module).get(name, ("", ""))
-        try:
-            if not module:
-                return self.evaluated(found)
-            return _Names(module)[imported] if imported else import_module(module)
-        except ImportError:
-            return _Unknown
+        """Evaluate a quoted alias; a name that only type checkers know may be anything."""
+        places = (self, vars(builtins), vars(collections.abc))
+        return self.evaluated(next((names.get(name) for names in places if name in names), Any))
 
     def evaluated(self, hint: Any) -> Any:
-        """Evaluate an annotation."""
-        while isinstance(hint, str):
-            hint = eval(hint, {}, self)  # noqa: S307 - an annotation of this package
+        """Evaluate an annotation; one that cannot be evaluated says nothing."""
+        try:
+            while isinstance(hint, str):
+                hint = eval(hint, {}, self)  # noqa: S307 - an annotation of this package
+        except (AttributeError, NameError, TypeError):
+            return object
         return hint
-
-
-@cache
-def _imports(module: str) -> dict[str, tuple[str, str]]:
-    """Return where the imported names of a module come from: a module, and a name in it or ""."""
-    found: dict[str, tuple[str, str]] = {}
-    for one in _IMPORT.finditer(getsource(sys.modules[module])):
-        for name in re.findall(r"\w+(?: as \w+)?", one["names"]):
-            imported, _, known = name.partition(" as ")
-            found[known or imported] = (one["module"], imported) if one["module"] else (imported, "")
-    return found
 
 
 class _Parameters(NamedTuple):
@@ -273,16 +234,15 @@ class _Parameters(NamedTuple):
 def _parameters(function: Callable[..., object]) -> _Parameters:
     """Read the annotations of a function."""
     made = cast("Any", function)
-    names = _Names(made.__module__)
+    names = _Names(made.__globals__)
     by_place: dict[str, _Kind] = {}
     by_name: dict[str, _Kind] = {}
     anything, rest = False, ("", _ANYTHING)
     for one in signature(made).parameters.values():
         hint = names.evaluated(object if one.annotation is one.empty else one.annotation)
         if one.kind is one.VAR_KEYWORD:
-            table = get_args(hint)[0] if get_origin(hint) is typing.Unpack else _Unknown
-            by_name |= _options(table)
-            anything = table is _Unknown
+            anything = get_origin(hint) is not typing.Unpack
+            by_name |= {} if anything else _options(get_args(hint)[0])
         elif one.kind is one.VAR_POSITIONAL:
             rest = (one.name, _kind(hint))
         else:
@@ -292,14 +252,12 @@ def _parameters(function: Callable[..., object]) -> _Parameters:
 
 
 def _options(table: Any) -> dict[str, _Kind]:
-    """Read the annotations of a TypedDict and of those that it extends."""
-    found: dict[str, _Kind] = {}
-    for base in getattr(table, "__orig_bases__", ()):
-        found |= {} if base is typing.TypedDict else _options(base)
-    names = _Names(table.__module__)
-    for name, hint in table.__annotations__.items():
-        found.setdefault(name, _kind(names.evaluated(getattr(hint, "__forward_arg__", hint))))
-    return found
+    """Read the annotations of a TypedDict, each with the names of the module that declares it."""
+    hints: Mapping[str, Any] = table.__annotations__
+    return {
+        name: _kind(_Names(vars(sys.modules[hint.__forward_module__])).evaluated(hint.__forward_arg__))
+        for name, hint in hints.items()
+    }
 
 
 def _kind(hint: Any) -> _Kind:
@@ -322,7 +280,7 @@ def _kind(hint: Any) -> _Kind:
             return _any_of([_kind(one) for one in inner])
         case _ if base in _TYPES:
             return _TYPES[base]
-        case type() if base not in _UNTOLD:
+        case type() if base not in (object, Any):
             return _Kind(_HOLDERS.get(base) or _words(base), _test(base), _item(base, inner))
         case _:
             return _ANYTHING
@@ -350,23 +308,22 @@ def _item(base: Any, inner: Sequence[Any]) -> _Kind | None:
 
 def _members(base: Any) -> list[str]:
     """Return the public names of a protocol."""
-    own: list[Any] = [one for one in base.__mro__ if getattr(one, "_is_protocol", False) and one is not typing.Protocol]
-    return sorted({name for one in own for name in dir(one) if not name.startswith("_")})
+    return [name for name in dir(base) if not name.startswith("_")]
 
 
 def _words(base: Any) -> str:
-    if getattr(base, "_is_protocol", False):
-        return f"{_a(base.__name__)} with {', '.join(map(repr, _members(base)))}" if _members(base) else "a function"
-    return _a(base.__name__)
+    if not getattr(base, "_is_protocol", False):
+        return _a(base.__name__)
+    return f"{_a(base.__name__)} with {', '.join(map(repr, _members(base)))}" if _members(base) else "a function"
 
 
-def _test(base: type[Any]) -> Callable[[Any], bool]:
-    if getattr(base, "_is_protocol", False):
-        names = _members(base)
-        if not names:
-            return callable
-        return lambda value: all(hasattr(cast("object", type(value)), name) or hasattr(value, name) for name in names)
+def _test(base: Any) -> Callable[[Any], bool]:
     if base in _HOLDERS:
-        other = (str, bytes, bytearray) if issubclass(base, Mapping) else (str, bytes, bytearray, Mapping)
-        return lambda value: isinstance(value, base) and not isinstance(value, other)
-    return lambda value: isinstance(value, base)
+        texts = (str, bytes, bytearray) if issubclass(base, Mapping) else (str, bytes, bytearray, Mapping)
+        return lambda value: isinstance(value, base) and not isinstance(value, texts)
+    if not getattr(base, "_is_protocol", False):
+        return lambda value: isinstance(value, base)
+    names = _members(base)
+    if not names:
+        return callable
+    return lambda value: all(hasattr(cast("object", type(value)), name) or hasattr(value, name) for name in names)

@@ -15,9 +15,10 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolfmt.arguments import checked
+from toolfmt.execution.events import Listener  # noqa: TC001 - checked at run time
 
 if TYPE_CHECKING:
-    from toolfmt.execution.events import ExecutionEvent, Listener
+    from toolfmt.execution.events import ExecutionEvent
 
 EventT = TypeVar("EventT")
 _log = logging.getLogger("toolfmt.agents")

@@ -59,7 +59,7 @@ class Breaker:
         return Blocked(self._reason, "circuit_open") if self._reason else None
 
     def record(self, execution: ToolExecution) -> None:
-        """Natural a failure, or start again after a success."""
+        """Count a failure, or start again after a success."""
         if execution.failure in _NO_FAILURE:
             return
         with self._lock:
@@ -111,7 +111,7 @@ class Budget:
             return self._reason()
 
     def step(self) -> str:
-        """Natural a step and return why it must not begin, or ""."""
+        """Count a step and return why it must not begin, or ""."""
         with self._lock:
             reason = self._reason()
             if not reason and self.iterations is not None and self.steps >= self.iterations:
@@ -120,7 +120,7 @@ class Budget:
             return reason
 
     def spend(self, usage: Usage) -> None:
-        """Natural the tokens of an answer."""
+        """Count the tokens of an answer."""
         with self._lock:
             self.spent += usage.input + usage.output
 

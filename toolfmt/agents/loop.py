@@ -21,17 +21,47 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from anyio.from_thread import start_blocking_portal
 
 from toolfmt.agents.bus import Bus
-from toolfmt.agents.compilers import all_sections
+from toolfmt.agents.compilers import (
+    Compiler,
+    all_sections,
+)
 from toolfmt.agents.guards import Budget
 from toolfmt.agents.output import Output
-from toolfmt.agents.runtime import Runtime, bound
-from toolfmt.agents.state import AgentState, Step, messages_of
-from toolfmt.agents.waiting import Interrupted, check_decisions, decided, resumed
+from toolfmt.agents.runtime import (
+    Checkpoint,
+    Driver,
+    Runtime,
+    Visible,
+    bound,
+)
+from toolfmt.agents.state import (
+    AgentState,
+    MessageLike,
+    Step,
+    messages_of,
+)
+from toolfmt.agents.waiting import (
+    Decision,
+    Interrupted,
+    check_decisions,
+    decided,
+    resumed,
+)
 from toolfmt.arguments import Positive, checked
 from toolfmt.conversation import Message, TextPart
 from toolfmt.errors import DriverError, ExecutionError
-from toolfmt.execution.events import RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
+from toolfmt.execution.contracts import CallExecutor  # noqa: TC001 - checked at run time
+from toolfmt.execution.events import (
+    Listener,
+    RunCompleted,
+    RunStarted,
+    StepCompleted,
+    StepStarted,
+    ValidationFailed,
+)
 from toolfmt.execution.executor import Executor
+from toolfmt.execution.hooks import Guard  # noqa: TC001 - checked at run time
+from toolfmt.execution.policies.policy import Policy  # noqa: TC001 - checked at run time
 from toolfmt.execution.records import AgentStop
 from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.values import text_of
@@ -40,14 +70,7 @@ from toolfmt.tools import ToolRegistry
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Generator
 
-    from toolfmt.agents.compilers import Compiler
-    from toolfmt.agents.runtime import Checkpoint, Driver, Offer, Visible
-    from toolfmt.agents.state import MessageLike
-    from toolfmt.agents.waiting import Decision
-    from toolfmt.execution.contracts import CallExecutor
-    from toolfmt.execution.events import Listener
-    from toolfmt.execution.hooks import Guard
-    from toolfmt.execution.policies.policy import Policy
+    from toolfmt.agents.runtime import Offer
     from toolfmt.execution.records import ToolExecution
 
 EventT = TypeVar("EventT")

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, JsonPart, MediaPart, Message, ResultPart, TextPart, Transcript
-from toolfmt.ids import assign
+from toolfmt.execution.records import ToolExecution  # noqa: TC001 - checked at run time
+from toolfmt.ids import (
+    IdPolicy,
+    assign,
+)
+from toolfmt.lookup.choice import Choice  # noqa: TC001 - checked at run time
 from toolfmt.rendering import render_results
 from toolfmt.transcripts.convert import write
 
@@ -22,9 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolfmt.conversation import Content, Part
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.ids import IdPolicy
-    from toolfmt.lookup.choice import Choice
     from toolfmt.model import Media, ToolResult
     from toolfmt.transcripts.convert import Conversion
 

@@ -19,29 +19,48 @@ import anyio
 from anyio.from_thread import start_blocking_portal
 
 from toolfmt.arguments import Positive, checked
-from toolfmt.execution.contracts import ALONE, CallTurn, current
-from toolfmt.execution.events import Listeners
-from toolfmt.execution.hooks import Blocked, ToolContext, takes
+from toolfmt.execution.contracts import (
+    ALONE,
+    CallTurn,
+    ToolServer,
+    current,
+)
+from toolfmt.execution.events import (
+    Listener,
+    Listeners,
+)
+from toolfmt.execution.hooks import (
+    AfterHook,
+    BeforeHook,
+    Blocked,
+    Guard,
+    ToolContext,
+    takes,
+)
 from toolfmt.execution.pipeline import CallInProgress, Pipeline, RunStop, Settings
 from toolfmt.execution.policies.dangerous import CertaintyPolicy, ProvenancePolicy
-from toolfmt.execution.policies.policy import Candidate, DefaultProtection, in_enforcement_order
+from toolfmt.execution.policies.policy import (
+    Candidate,
+    DefaultProtection,
+    Policy,
+    in_enforcement_order,
+)
 from toolfmt.execution.records import AgentStop, ToolCallError
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.values import LONGEST
-from toolfmt.ids import assign
+from toolfmt.ids import (
+    IdPolicy,
+    assign,
+)
 from toolfmt.model import ToolInvocation
 from toolfmt.rendering import records
+from toolfmt.tools import ToolRegistry  # noqa: TC001 - checked at run time
 
 if TYPE_CHECKING:
-    from toolfmt.execution.contracts import ToolServer
-    from toolfmt.execution.events import ExecutionEvent, Listener
-    from toolfmt.execution.hooks import AfterHook, BeforeHook, Guard
-    from toolfmt.execution.policies.policy import Policy
+    from toolfmt.execution.events import ExecutionEvent
     from toolfmt.execution.records import ToolExecution
-    from toolfmt.ids import IdPolicy
     from toolfmt.model import CallProvenance, ToolDefinition
-    from toolfmt.tools import ToolRegistry
 
 T = TypeVar("T")
 

@@ -9,12 +9,10 @@ Every function that chooses a format takes the same five options.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from toolfmt.dialect.record import AnyDialect  # noqa: TC001 - checked at run time
 from toolfmt.lookup.registry import Registry, default_registry
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import AnyDialect
 
 
 class Choice(TypedDict, total=False):

@@ -10,13 +10,14 @@ from toolfmt.arguments import checked
 from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.lookup.choice import Choice, chosen, chosen_registry, nothing_chosen
 from toolfmt.lookup.registry import default_registry, is_auto
+from toolfmt.model import ToolInvocation  # noqa: TC001 - checked at run time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from toolfmt.dialect.record import AnyDialect
     from toolfmt.lookup.registry import Registry
-    from toolfmt.model import ToolDefinition, ToolInvocation
+    from toolfmt.model import ToolDefinition
 
 
 class ReadingOptions(Choice, total=False):

@@ -110,7 +110,7 @@ class Registry:
         object.__setattr__(self, "_providers", _by_name("provider", self.providers))
 
     def __repr__(self) -> str:
-        """Natural what it holds: a record is too long to print."""
+        """Count what it holds: a record is too long to print."""
         return f"Registry({len(self.dialects)} dialects, {len(self.providers)} providers)"
 
     def __iter__(self) -> Iterator[AnyDialect]:

@@ -19,7 +19,10 @@ from anyio.lowlevel import current_token
 from toolfmt.arguments import checked
 from toolfmt.mcp.config import from_config
 from toolfmt.mcp.server import Host, McpServer, Options
-from toolfmt.mcp.transports import endpoint
+from toolfmt.mcp.transports import (
+    Target,
+    endpoint,
+)
 
 if TYPE_CHECKING:
     import os
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from types import TracebackType
 
-    from toolfmt.mcp.transports import Endpoint, Target
+    from toolfmt.mcp.transports import Endpoint
     from toolfmt.model import ToolDefinition
 
 _OpenT = TypeVar("_OpenT")

@@ -31,6 +31,7 @@ from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop
 from toolfmt.mcp.content import write_result, write_tool
 from toolfmt.model import ToolInvocation
+from toolfmt.tools import ToolRegistry  # noqa: TC001 - checked at run time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from toolfmt.execution.events import ExecutionEvent
     from toolfmt.execution.records import ToolExecution
     from toolfmt.model import ToolDefinition
-    from toolfmt.tools import ToolRegistry
 
 PATH: Final = "/mcp"
 """Where on a web server the protocol is spoken."""

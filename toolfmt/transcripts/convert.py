@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.arguments import checked
 from toolfmt.conversation import TextPart
 from toolfmt.errors import ConversionError, ParseError
+from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
 from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.comparing.loss import SEVERITIES
 from toolfmt.transcripts.comparing.losses import Loss, losses
@@ -28,13 +29,13 @@ from toolfmt.transcripts.recognising import origin as origin_of
 from toolfmt.transcripts.repair import Mending, mend, of_source
 from toolfmt.transcripts.repair import repair as repaired
 from toolfmt.transcripts.settings.carrying import Carried, adjusted, brought_back, carried, stated
+from toolfmt.transcripts.settings.record import Values  # noqa: TC001 - checked at run time
 from toolfmt.transcripts.tables.declaring import choosable
 
 if TYPE_CHECKING:
     from toolfmt.conversation import Transcript
-    from toolfmt.model import JsonObject, JsonValue
+    from toolfmt.model import JsonValue
     from toolfmt.transcripts.format import TranscriptFormat
-    from toolfmt.transcripts.settings.record import Values
 
 INCLUDE: Final = frozenset({"tools", "request"})
 _STRICT: Final = frozenset({"content", "meaning"})

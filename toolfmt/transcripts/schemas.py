@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toolfmt.arguments import checked
 from toolfmt.errors import UnknownFormatError
+from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
 from toolfmt.schema.comparing import differences
 from toolfmt.schema.lowering import lower
 from toolfmt.schema.rules import NAMED
@@ -18,7 +19,6 @@ from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
     from toolfmt.schema.rules import SchemaRules
 
 

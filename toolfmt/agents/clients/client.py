@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.agents.clients.calling import pieces, reraising
 from toolfmt.arguments import checked
 from toolfmt.errors import DriverError
+from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
-
-    from toolfmt.model import JsonObject
 
 
 def _named(request: JsonObject, taken: frozenset[str]) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from toolfmt.agents.clients.calling import closing, pieces, reraising
 from toolfmt.arguments import checked
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
+from toolfmt.execution.contracts import ModelClient  # noqa: TC001 - checked at run time
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerReader
@@ -27,8 +29,7 @@ from toolfmt.transcripts.convert import convert
 
 if TYPE_CHECKING:
     from toolfmt.events import Event
-    from toolfmt.execution.contracts import ModelClient, TextModel
-    from toolfmt.model import JsonObject
+    from toolfmt.execution.contracts import TextModel
 
 OpenedText: TypeAlias = tuple[AsyncIterator[str], AnswerInfo]
 """The pieces of one answer, and its record, which is complete after the last piece."""

@@ -36,7 +36,11 @@ from toolfmt.execution.events import ArgumentsNormalised, DecisionExtractionFail
 from toolfmt.execution.records import ToolExecution
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
-from toolfmt.model import ToolInvocation, ToolResult
+from toolfmt.model import (
+    JsonObject,
+    ToolInvocation,
+    ToolResult,
+)
 from toolfmt.parsing import open_parser
 from toolfmt.schema import item_schema, problems, property_schema
 from toolfmt.schema.places import reach
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState, Step
     from toolfmt.dialect.syntax import Syntax
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.model import JsonValue, ToolDefinition
 
 
 TYPES: Final = ("call_tool", "final_answer")

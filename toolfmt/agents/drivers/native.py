@@ -21,8 +21,10 @@ from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration,
 from toolfmt.correcting import api_feedback
 from toolfmt.errors import DriverError
 from toolfmt.events import CallEnd, CallFailed
+from toolfmt.execution.contracts import ModelClient  # noqa: TC001 - checked at run time
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.comparing.losses import losses
@@ -32,8 +34,7 @@ from toolfmt.transcripts.formats import find
 if TYPE_CHECKING:
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState
-    from toolfmt.execution.contracts import ModelClient
-    from toolfmt.model import JsonObject, ToolDefinition
+    from toolfmt.model import ToolDefinition
 
 _MODES: Final = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "required": ToolChoice("required")}
 _HELLO: Final = Message("user", (TextPart("Hello"),))
@@ -150,7 +151,7 @@ def _refused(event: CallEnd) -> CallFailed:
 
 
 def _broken(state: AgentState) -> int:
-    """Natural the steps at the end whose calls were all broken."""
+    """Count the steps at the end whose calls were all broken."""
     count = 0
     for step in reversed(state.steps):
         if not step.failures or step.calls:

@@ -28,7 +28,9 @@ from toolfmt.detection.unread_calls import UNREAD
 from toolfmt.events import CallEnd, Notice, ReasoningDelta
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.executor import Executor
+from toolfmt.formatters.chosen_examples import Examples  # noqa: TC001 - checked at run time
 from toolfmt.lookup.choice import Choice, chosen
+from toolfmt.lookup.parse_options import ReadingOptions  # noqa: TC001 - checked at run time
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsing import open_parser, parse
 
@@ -38,8 +40,7 @@ if TYPE_CHECKING:
     from toolfmt.agents.runtime import Runtime
     from toolfmt.agents.state import AgentState, Step
     from toolfmt.events import Event
-    from toolfmt.formatters.chosen_examples import Examples
-    from toolfmt.lookup.parse_options import ParseOptions, ReadingOptions
+    from toolfmt.lookup.parse_options import ParseOptions
     from toolfmt.model import CallProvenance, JsonObject
 
 _NO_ANSWER: Final = "the answer ended within its reasoning"

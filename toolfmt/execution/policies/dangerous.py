@@ -20,10 +20,13 @@ from typing import TYPE_CHECKING, Final
 from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import matcher
+from toolfmt.model import (
+    CallProvenance,  # noqa: TC001 - checked at run time
+    Certainty,  # noqa: TC001 - checked at run time
+)
 
 if TYPE_CHECKING:
     from toolfmt.execution.policies.policy import Candidate
-    from toolfmt.model import CallProvenance, Certainty
 
 WEAK: Final[tuple[CallProvenance, ...]] = ("bare", "fenced")
 """A JSON object in the text, in a code fence or not: it may be a quotation."""

@@ -52,7 +52,7 @@ class RateLimit:
         self._lock = threading.Lock()
 
     def check(self, candidate: Candidate) -> Blocked | None:
-        """Natural the call, or say when the next one is allowed."""
+        """Count the call, or say when the next one is allowed."""
         call = candidate.call
         caller = candidate.context.agent
         agent = (call.agent or "") if caller is None else caller

@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from toolfmt.arguments import checked
 from toolfmt.errors import ResponseTemplateError, TemplateError, UnknownDialectError
-from toolfmt.lookup.registry import default_registry
+from toolfmt.lookup.registry import (
+    Registry,
+    default_registry,
+)
 from toolfmt.workshop.chat_templates.answers import Answers, answers
 from toolfmt.workshop.chat_templates.folder import TokenizerFolder, read_folder
 from toolfmt.workshop.chat_templates.inferring import NotInferredError, infer
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from toolfmt.dialect.record import Dialect
-    from toolfmt.lookup.registry import Registry
 
 How: TypeAlias = Literal["response_template", "known", "markers", "inferred"]
 _Known = TypeVar("_Known", Fit, Marked)

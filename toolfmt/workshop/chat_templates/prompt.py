@@ -8,6 +8,8 @@ prompt.losses      # (Loss("media", "/messages/2", "dropped", ...),)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from toolfmt import jsontext
@@ -24,16 +26,15 @@ from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import recognised
 from toolfmt.workshop.chat_templates.folder import TokenizerFolder, foreign, read_folder
 from toolfmt.workshop.chat_templates.needs import FORMAT, fitted, needs
-from toolfmt.workshop.chat_templates.sandbox import render
+from toolfmt.workshop.chat_templates.sandbox import (
+    TemplateLimits,
+    render,
+)
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from pathlib import Path
-
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.transcripts.comparing.losses import Loss
     from toolfmt.transcripts.format import TranscriptFormat
-    from toolfmt.workshop.chat_templates.sandbox import TemplateLimits
 
 _OURS: Final = frozenset({"messages", "tools", "add_generation_prompt"})
 

@@ -8,11 +8,13 @@ Check("history", "note", (Finding("note", "the template drops the reasoning of e
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pydantic_core import to_jsonable_python
 
 from toolfmt.arguments import checked
+from toolfmt.dialect.record import AnyDialect  # noqa: TC001 - checked at run time
 from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
 from toolfmt.workshop.chat_templates.finding import found_in
@@ -30,9 +32,7 @@ from toolfmt.workshop.marking import markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
 
-    from toolfmt.dialect.record import AnyDialect
     from toolfmt.model import JsonObject, JsonValue
     from toolfmt.workshop.chat_templates.folder import TokenizerFolder
 

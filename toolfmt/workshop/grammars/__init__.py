@@ -17,9 +17,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.arguments import Positive, checked
+from toolfmt.dialect.record import AnyDialect  # noqa: TC001 - checked at run time
 from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
 from toolfmt.lookup.registry import Registry, default_registry
-from toolfmt.model import ToolDefinition
+from toolfmt.model import (
+    JsonObject,
+    ToolDefinition,
+)
 from toolfmt.schema.lowering import refuse_misshapen
 from toolfmt.tools import tools as definitions
 from toolfmt.workshop.grammars.answers import answer
@@ -31,8 +35,6 @@ from toolfmt.workshop.grammars.structural_tag import write_structural_tag
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.model import JsonObject
     from toolfmt.workshop.grammars.answers import Answer, CallChoice
 
 WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
