@@ -177,3 +177,43 @@ def test_calls_of_any_format_are_read() -> None:
     xml = Answer("<tool_call><function=look><parameter=city>Zürich</parameter></function></tool_call>")
     with serving(xml) as upstream, gateway(before(upstream, "text")) as url:
         assert by_chat(url, stream=False)[1] == by_chat(url, stream=True)[1] == [("look", {"city": "Zürich"})]
+
+
+def calling(*names: str) -> Answer:
+    """Call tools in one answer."""
+    one = '<tool_call>\n{{"name": "{}", "arguments": {{"city": "Bern"}}}}\n</tool_call>'
+    return Answer("\n".join(one.format(name) for name in names))
+
+
+LOOK: Any = {"type": "function", "function": {"name": "look"}}
+NO_CALL = Answer("I cannot look.")
+CHOICES: dict[str, tuple[list[Answer], dict[str, Any], list[str], str]] = {
+    "a named tool": ([calling("hear"), calling("look")], {"tool_choice": LOOK}, ["look"], "asked=2"),
+    "allowed tools": (
+        [calling("hear"), calling("look")],
+        {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [LOOK]}}},
+        ["look"],
+        "asked=2",
+    ),
+    "allowed tools, none called": (
+        [NO_CALL],
+        {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [LOOK]}}},
+        [],
+        "",
+    ),
+    "one call": ([calling("look", "hear", "hear")], {"parallel_tool_calls": False}, ["look"], "further_call=2"),
+    "a call, never written": ([NO_CALL], {"tool_choice": "required"}, [], "asked=3, tool_choice=unmet"),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("which", CHOICES)
+def test_what_a_client_allows_holds_without_a_grammar(which: str, stream: bool) -> None:  # noqa: FBT001 - as above
+    script, chosen, expected, notices = CHOICES[which]
+    hear = {"type": "function", "function": {"name": "hear", "parameters": SCHEMA}}
+    body = {**ASKED, "tools": [*ASKED["tools"], hear], "stream": stream, **chosen}
+    with serving(*script) as upstream, gateway(before(upstream, "text")) as url:
+        response = httpx2.post(f"{url}/v1/chat/completions", json=body, headers={NOTICES: "1"})
+    assert re.findall(r'"name": ?"(\w+)"', response.text) == expected
+    said = re.findall(f": {NOTICES}: (.*)", response.text) if stream else [response.headers.get(NOTICES, "")]
+    assert said == ([notices] if notices or not stream else [])

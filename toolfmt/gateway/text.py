@@ -20,7 +20,7 @@ from toolfmt import jsontext
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.agents.output import WRONG, JsonOutput
-from toolfmt.conversation import CallPart
+from toolfmt.conversation import CallPart, ToolChoice
 from toolfmt.correcting import feedback, no_call_feedback
 from toolfmt.errors import ToolFmtError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta, coalesce
@@ -55,8 +55,13 @@ class TextReading:
     A call keeps the id that the model wrote only if no other call of the conversation has it.
     """
 
-    def __init__(self, parser: Parser[str] | None, taken: Iterable[str] = ()) -> None:
-        """Begin an answer; `taken` are the ids of the conversation's earlier calls."""
+    def __init__(self, parser: Parser[str] | None, taken: Iterable[str] = (), *, parallel: bool = True) -> None:
+        """Begin an answer; `taken` are the ids of the conversation's earlier calls.
+
+        Without `parallel`, calls after the first one are left out, each with a notice.
+        """
+        self._parallel = parallel
+        self._only: tuple[bool, int] | None = None
         self._parser = parser
         self._taken = set(taken)
         self._ids: dict[int, str | None] = {}
@@ -83,13 +88,19 @@ class TextReading:
 
     def _numbered(self, events: Iterable[Event], *, own: bool) -> list[Event]:
         """Count the calls of the text and of the server together."""
-        numbers = self._numbers
-        return [
-            self._identified(replace(event, index=numbers.setdefault((own, event.index), len(numbers))))
-            if isinstance(event, CallEvent)
-            else event
-            for event in events
-        ]
+        found: list[Event] = []
+        for event in events:
+            if not isinstance(event, CallEvent):
+                found.append(event)
+                continue
+            call = (own, event.index)
+            if self._parallel or self._only in {None, call}:
+                number = self._numbers.setdefault(call, len(self._numbers))
+                found.append(self._identified(replace(event, index=number)))
+                self._only = None if isinstance(event, CallFailed) else call
+            elif isinstance(event, CallEnd | CallFailed):
+                found.append(Notice(_FURTHER, "a further call, which the request rules out", event.span))
+        return found
 
     def _identified(self, event: CallEvent) -> CallEvent:
         """Take away an id that another call has, or that its own beginning did not have; who writes gives another."""
@@ -109,6 +120,8 @@ _SHOWN: Final = "hermes"
 """How tools are shown to a model of which nothing is known."""
 MALFORMED: Final = "malformed_tool_use"
 """Bedrock's word for an answer that ends with a call that cannot be used; Chat Completions has none."""
+_FURTHER: Final = "further_call"
+"""The notice of a call that is left out because the request allows only one."""
 _EXPECTED: Final = frozenset({"dialect_detected"})
 """Notices of what is no deviation."""
 _CONSTRAINTS: Final[Mapping[Constraint, tuple[str, Callable[[str], JsonObject]]]] = {
@@ -135,9 +148,11 @@ class TextRequest:
         choice: Choice = {"dialect": self.shown, "registry": registry}
         with reraise_as_parse_error(format, request):
             transcript = find(format).read(request)
-            wanted, offered = request.get("tool_choice"), request.get("tools")
+            wanted, offered = transcript.tool_choice or ToolChoice(), request.get("tools")
             functions = [tool for tool in offered if _is_function(tool)] if is_array(offered) else []
-            self.tools = () if wanted == "none" else definitions(functions)
+            if wanted.names:  # the model is shown no others, so a call to one is unknown
+                functions = [tool for tool in functions if _named(tool) in wanted.names]
+            self.tools = () if wanted.mode == "none" else definitions(functions)
             strict = {name for tool in functions if (name := _strict_name(tool))}
             self._strict = {tool.name: tool for tool in self.tools if tool.name in strict}
         parts = [part for message in transcript.messages for part in message.parts]
@@ -145,7 +160,8 @@ class TextRequest:
         self.output, self._sure = _output(request)
         if self.output is not None:
             transcript = replace(transcript, messages=tuple(self.output.asked(transcript.messages)))
-        self.needed = bool(self.tools) and wanted not in {None, "auto"} if isinstance(wanted, str) else bool(wanted)
+        self.needed = bool(self.tools) and wanted.mode == "required"
+        self._parallel = transcript.parallel is not False
         chat, self.losses = Chats(self.shown, choice).write(transcript.messages, self.tools)
         self.options: dict[str, Any] = {
             "tools": self.tools,
@@ -159,7 +175,7 @@ class TextRequest:
         self._folder = folder if upstream.api.prompted else None
         self._transcript, self._chat = transcript, chat
         self._further: list[tuple[str, str]] = []
-        held = self._held(back.constraint, wanted, parallel=request.get("parallel_tool_calls") is not False)
+        held = self._held(back.constraint)
         beside = {"response_format"} if held or self.tools else set[str]()  # else the server may hold to it itself
         self._settings = {key: value for key, value in request.items() if key not in _TOOLS | beside} | held
         self.silent = self.needed or (self.output is not None and not held)
@@ -180,17 +196,17 @@ class TextRequest:
     def reading(self) -> TextReading:
         """Begin to read an answer; while the model can be asked again, a call must fit its tool."""
         parser = open_parser(**self.options, validate=bool(self.retries)) if self.tools else None
-        return TextReading(parser, self._taken)
+        return TextReading(parser, self._taken, parallel=self._parallel)
 
-    def _held(self, constraint: Constraint | None, wanted: JsonValue, *, parallel: bool) -> JsonObject:
+    def _held(self, constraint: Constraint | None) -> JsonObject:
         """Write the field that holds the model to what the client requires; where no grammar can be had, log that."""
         if constraint is None or not (self.needed or self._strict or self.output):
             return {}
         target, field = _CONSTRAINTS[constraint]
-        choice = (_named(wanted) or "required") if self.needed else "auto" if self.tools else "none"
+        choice = "required" if self.needed else "auto" if self.tools else "none"
         schema = None if self.output is None or self.needed else self.output.schema
         try:
-            made = grammar(self.shown, self.tools, choice=choice, parallel=parallel, target=target, output=schema)
+            made = grammar(self.shown, self.tools, choice=choice, parallel=self._parallel, target=target, output=schema)
         except ToolFmtError as error:
             log.warning(
                 "%s",
@@ -234,6 +250,9 @@ class TextRequest:
         """Note what was done for the answer that counts, and what was tolerated in it."""
         if self._times > 1:
             self.notices["asked"] = str(self._times)
+        names = {tool.name for tool in self.tools}
+        if self.needed and not any(isinstance(event, CallEnd) and event.call.name in names for event in events):
+            self.notices["tool_choice"] = "unmet"
         for event in events:
             if isinstance(event, Notice) and event.kind not in _EXPECTED:
                 self.notices[event.kind] = str(int(self.notices.get(event.kind, "0")) + 1)
@@ -332,7 +351,7 @@ def _shown(model: str) -> str | AnyDialect:
 
 
 def _named(value: JsonValue) -> str:
-    """Give the name of a declared function, or of the one that a `tool_choice` wants; "" where it names none."""
+    """Give the name of a declared function; "" where it has none."""
     function = value.get("function") if is_object(value) else None
     name = function.get("name") if is_object(function) else None
     return name if isinstance(name, str) else ""
