@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
-from toolfmt.formatters.example_values import example_arguments, has_optional
+from toolfmt.formatters.example_values import example_arguments
 from toolfmt.formatters.pattern_text import LONGEST, matching
 
 if TYPE_CHECKING:
@@ -311,6 +311,9 @@ def test_suggestions_are_preferred_and_pruned() -> None:
     assert example_arguments(schema, optional=False, suggestions=[{"a": 4}]) == {"a": "example_a"}
 
 
+TWO: JsonObject = {"properties": {"b": {}, "c": {}}}
+
+
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
@@ -320,21 +323,29 @@ def test_suggestions_are_preferred_and_pruned() -> None:
         ({"properties": {"a": {}}}, True),
         ({"properties": {"a": {}}, "allOf": [{"required": ["a"]}]}, False),
         ({"properties": {"a": False}}, False),
-        ({"properties": {"a": {"properties": {"b": {}}}}, "required": ["a"]}, True),
-        ({"properties": {"a": {"items": {"properties": {"b": {}}}}}, "required": ["a"]}, True),
-        ({"properties": {"a": {"prefixItems": [{}, {"properties": {"b": {}}}]}}, "required": ["a"]}, True),
-        ({"properties": {"a": {"additionalProperties": {"properties": {"b": {}}}}}, "required": ["a"]}, True),
-        ({"properties": {"a": {"anyOf": [{"type": "null"}, {"properties": {"b": {}}}]}}, "required": ["a"]}, True),
+        ({"properties": {"a": {"properties": {"b": {}}}}, "required": ["a"]}, False),  # no object is empty
+        ({"properties": {"a": TWO}, "required": ["a"]}, True),
+        ({"properties": {"a": {"items": TWO}}, "required": ["a"]}, True),
+        ({"properties": {"a": {"prefixItems": [{}, TWO]}}, "required": ["a"]}, True),
+        ({"properties": {"a": {"additionalProperties": TWO}}, "required": ["a"]}, False),
         (
-            {"properties": {"a": {"$ref": "#/$defs/x"}}, "required": ["a"], "$defs": {"x": {"properties": {"b": {}}}}},
+            {"properties": {"a": {"anyOf": [{"type": "null"}, TWO]}}, "required": ["a"]},
             True,
         ),
-        ({"properties": {"a": {"$ref": "#"}}, "required": ["a"]}, False),
-        ({"properties": {"a": {}}, "required": ["a"], "$defs": {"x": {"properties": {"b": {}}}}}, False),
+        (
+            {
+                "properties": {"a": {"$ref": "#/$defs/x"}},
+                "required": ["a"],
+                "$defs": {"x": TWO},
+            },
+            True,
+        ),
+        ({"properties": {"a": {}}, "required": ["a"], "$defs": {"x": TWO}}, False),
     ],
 )
-def test_has_optional(schema: JsonObject, *, expected: bool) -> None:
-    assert has_optional(schema) is expected
+def test_an_example_with_all_arguments_differs_where_some_are_optional(schema: JsonObject, *, expected: bool) -> None:
+    basic, advanced = (json.dumps(example_arguments(schema, optional=optional)) for optional in (False, True))
+    assert (basic != advanced) is expected
 
 
 @pytest.mark.parametrize(
@@ -380,7 +391,7 @@ def test_a_schema_that_cannot_be_read_raises() -> None:
     for _ in range(300):
         deep = {"properties": {"a": deep}}
     with pytest.raises(SchemaError):
-        has_optional(deep)
+        example_arguments(deep, optional=False)
 
 
 @pytest.mark.parametrize(
@@ -472,5 +483,3 @@ def test_examples_fit_and_are_as_full_as_asked(schema: dict[str, Any]) -> None:
     assert valid(schema, advanced)
     assert not list(unneeded(schema, basic))
     assert not list(missing(schema, advanced))
-    if not has_optional(schema):
-        assert json.dumps(basic) == json.dumps(advanced)

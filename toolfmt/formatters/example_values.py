@@ -11,7 +11,7 @@ values. If they are exceeded, or if a schema allows no value at all, the best gu
 from __future__ import annotations
 
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
@@ -23,11 +23,10 @@ from toolfmt.formatters.example_scalars import (
     compiled,
     is_empty,
     kinds,
-    names,
     numbers,
     strings,
 )
-from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, objects
+from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping
 from toolfmt.formatters.pattern_text import matching
 from toolfmt.schema import inline_refs, normalise
 
@@ -64,29 +63,6 @@ def example_arguments(schema: JsonObject, *, optional: bool, suggestions: Sequen
             if isinstance(value, dict):
                 return cast("JsonObject", value)
     return {}
-
-
-def has_optional(schema: JsonObject) -> bool:
-    """Whether a schema has an optional property, at any depth. Raises `SchemaError`."""
-    root = inline_refs(normalise(schema))
-    pending: list[Any] = [root]
-    seen: set[str] = set()
-    for node in pending:
-        if not isinstance(node, dict):
-            continue
-        own, choices, _, references = flatten(cast("JsonObject", node), root)
-        if seen.intersection(references):
-            continue
-        seen.update(references)
-        required = names(own.get("required"))
-        properties = mapping(own.get("properties"))
-        if any(sub is not False and name not in required for name, sub in properties.items()):
-            return True
-        pending += [*properties.values(), *mapping(own.get("patternProperties")).values()]
-        pending += [own.get(key) for key in ("items", "additionalItems", "additionalProperties", "contains")]
-        pending += [*objects(own.get("prefixItems")), *objects(own.get("items"))]
-        pending += [branch for choice in choices for branch in choice]
-    return False
 
 
 class _Builder:

@@ -16,7 +16,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import Example, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd
-from toolfmt.formatters.example_values import example_arguments, has_optional
+from toolfmt.formatters.example_values import example_arguments
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.schema import problems
 
@@ -42,7 +42,7 @@ def example_formatter(calls: CallFormatter[str]) -> ExampleFormatter:
     """Make the example formatter that belongs to a call formatter.
 
     It returns the author's examples that fit the schema, then a call with the required arguments, in which no object
-    is empty, then a call with all arguments if some are optional. Duplicates, and examples that the dialect cannot
+    is empty, then a call with all arguments. Duplicates, and examples that the dialect cannot
     represent, are dropped. Raises `SchemaError` for a schema that cannot be used.
     """
 
@@ -66,8 +66,7 @@ def _arguments(tool: ToolDefinition) -> Iterator[tuple[str, JsonObject]]:
     fitting = [arguments for arguments in tool.examples if not problems(tool, arguments)]
     yield from ((RECOMMENDED, arguments) for arguments in fitting)
     yield BASIC, example_arguments(tool.parameters, optional=False, suggestions=fitting)
-    if has_optional(tool.parameters):
-        yield ADVANCED, example_arguments(tool.parameters, optional=True, suggestions=fitting)
+    yield ADVANCED, example_arguments(tool.parameters, optional=True, suggestions=fitting)
 
 
 def verified(
