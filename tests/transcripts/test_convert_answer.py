@@ -16,7 +16,7 @@ from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.answering.failures import WRITERS, read_error
 from toolfmt.transcripts.answers import AnswerReader, answered, read_answer, read_stream
-from toolfmt.transcripts.convert_answer import convert_error, error_status, write_error
+from toolfmt.transcripts.convert_answer import error_status, write_error
 from toolfmt.transcripts.streams.converter import StreamConverter
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
@@ -130,7 +130,7 @@ def test_an_error_keeps_its_kind_and_words(source: str, target: str) -> None:
     error = {"type": "error", "error": {"type": "rate_limit_error", "message": "Slow down"}}
     failure = read_error(write_error(read_error(error), source), status=429)
     assert (failure.kind, failure.message) == ("rate_limit", "Slow down")
-    again = read_error(convert_error(write_error(failure, source), target=target, status=429), status=429)
+    again = read_error(write_error(read_error(write_error(failure, source), status=429), target), status=429)
     assert (again.kind, again.message) == ("rate_limit", "Slow down")
     if source not in ("cohere", "ollama"):
         assert convert_answer(write_error(failure, source), source=source, target=target).value == (

@@ -21,7 +21,7 @@ from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answering.answer_info import ended_by, stopped, unusable
 from toolfmt.transcripts.answering.answer_message import answer_message, cite
-from toolfmt.transcripts.answering.failures import WRITERS, read_error, usual_status
+from toolfmt.transcripts.answering.failures import WRITERS, usual_status
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.convert import Conversion, conversion_from, refuse
@@ -119,14 +119,6 @@ def write_answer(  # noqa: PLR0913 - as above
 def write_error(failure: Failure, target: str) -> JsonObject:
     """Write an error as an API does; raises `UnknownFormatError` for a format that has none."""
     return known_of(target, WRITERS)(failure)
-
-
-def convert_error(value: JsonValue, *, target: str, status: int = 0) -> JsonObject:
-    """Write one API's error as another's: the kind, the message and what else both have.
-
-    `status` is the HTTP status that came with it; `error_status` gives the one to answer with.
-    """
-    return write_error(read_error(value, status=status), target)
 
 
 def error_status(failure: Failure, target: str) -> int:

@@ -1,8 +1,7 @@
-"""A transcript format: one way to write a whole conversation down, both directions, and what its provider demands.
+"""A transcript format: how a conversation is read and written, and what its provider accepts.
 
-`read` takes a value apart into the hub (`toolfmt.conversation`); `write` puts a
-conversation, already in the shape that `rules` demand, together again. Neither
-knows any other format.
+`read` turns a value into a `Transcript` of `toolfmt.conversation`. `write` turns a transcript, already fitted to the
+format's `rules`, into a value. Neither knows any other format.
 """
 
 from __future__ import annotations
@@ -24,109 +23,110 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["text", "json", "image", "audio", "video", "document"]
 ANYTHING: Final[frozenset[Kind]] = frozenset({"text", "image", "audio", "video", "document"})
-"""What a message can show, where a format sets no limit."""
+"""All kinds of content except JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a format can hold and what its provider refuses; `shape` fits a conversation to it, `check` reports."""
+    """What a format can hold and its provider accepts: `shape` fits conversations to it, `check` reports the rest."""
 
     format: str = ""
-    """The name of the format, which sets it: its opaque parts are written as they came, others have no place."""
+    """The name of the format, set by `TranscriptFormat`. Only opaque parts of this format are written."""
     roles: frozenset[Role] = frozenset({"system", "developer", "user", "assistant", "tool"})
     system: Literal["anywhere", "first"] = "anywhere"
-    """`first`: instructions stand before the conversation, in a place of their own."""
+    """`first`: instructions come before the conversation, in a field of their own."""
     call_ids: Literal["required", "optional", "none"] = "required"
     call_id: str = ""
     """A regular expression for a call's id; empty: any text."""
     call_id_length: int = 0
     """At most so many characters; 0: any number."""
     call_id_exact: bool = False
-    """An id has just as many characters as `call_id_length` says; letters and digits are among them."""
+    """An id has exactly `call_id_length` characters. Letters and digits must be allowed."""
     unique_ids: bool = False
-    """No id may be used again later in the conversation; else within one turn alone."""
+    """An id is unique in the whole conversation; otherwise in its turn."""
     fresh_ids: bool = False
-    """A conversion gives each call an id of its own, although one that comes again in a later turn is accepted."""
+    """A conversion makes ids unique in the whole conversation, even if the provider would accept repeated ones."""
     tool_name: str = ""
     tool_name_start: str = ""
-    """What a tool's name may begin with, where that is less than what may follow."""
+    """A pattern for the first character of a tool's name, if it is narrower than `tool_name`."""
     tool_name_length: int = 0
     result_names: bool = False
     """A result names its tool."""
     results_in_order: bool = False
     """A result is linked to its call by its place alone, so results follow in the order of the calls."""
     results_in: Literal["tool", "user"] = "tool"
-    """The role that results stand in: one message each (`tool`), or parts of the user's turn."""
+    """Where results are: one `tool` message each, or parts of a `user` message."""
     results_alone: bool = False
-    """A turn with results says nothing else; what the user adds follows in a message of its own."""
+    """A message with results contains nothing else; text of the user follows in another message."""
     result_kinds: frozenset[Kind] = frozenset({"text"})
     user_kinds: frozenset[Kind] = frozenset({"text", "image"})
     assistant_kinds: frozenset[Kind] = frozenset({"text"})
     other_kinds: bool = True
-    """Content of a kind that is not known here may mean something to the provider."""
+    """Unknown kinds of content may be valid for the provider."""
     url_kinds: frozenset[Kind] = ANYTHING
-    """The kinds of media that may be an address; others need the bytes, or a file id of one of the `owners`."""
+    """The kinds of media that may be given as a URL; others need data, or a file id of one of the `owners`."""
     media_types: frozenset[str] = frozenset()
-    """The media types that are accepted, but for what is at an address; empty: any."""
+    """The accepted media types of data; empty: any."""
     owners: frozenset[str] = frozenset()
-    """Whose signatures and file ids mean something here; empty: the writer decides."""
+    """The providers whose signatures and file ids are accepted; empty: the writer decides."""
     reasoning: bool = True
-    """Reasoning has a place."""
+    """The format has a field for reasoning."""
     calls_declared: bool = False
-    """A conversation with calls declares tools."""
+    """A conversation with calls must declare tools."""
     unsigned: bool = True
-    """Reasoning may stand without a proof from one of the `owners`."""
+    """Reasoning is accepted without a signature of one of the `owners`."""
     neighbours: Literal["apart", "turn", "answers", "joined", "refused"] = "apart"
-    """What becomes of neighbours of one role.
+    """What happens to adjacent messages of the same role.
 
-    They stay messages of their own, which the provider may read as one `turn`; only `answers` that think or call are
-    written as one message; or all are, as the provider does itself (`joined`), or because it refuses them.
+    `apart`: they stay separate. `turn`: they stay separate, and the provider reads them as one turn. `answers`: only
+    answers with reasoning or calls are joined. `joined`, `refused`: all are joined, as the provider would do itself, or
+    because it refuses them.
     """
     interleaved: bool = True
-    """The order of reasoning, text and calls in a message is kept; else it is just this one."""
+    """The order of reasoning, text and calls in a message is kept; otherwise it is always this order."""
     blank_text: Literal["accepted", "beside", "refused"] = "accepted"
-    """What the provider makes of text that is nothing but white space; `beside`: accepted beside other content."""
+    """Whether text of nothing but white space is accepted; `beside`: only beside other content."""
     empty_messages: bool = True
     """A message may have no content."""
     one_answer: bool = False
-    """Holds what the user asks and the calls of the first answer; the rest of a conversation is left out."""
+    """The format holds the user's request and the calls of the first answer; the rest is left out."""
     silent: frozenset[Role] = frozenset()
-    """Whose messages may have no content all the same."""
+    """The roles whose messages may be empty even if `empty_messages` is false."""
     instructions_alone: bool = True
-    """Instructions are a request even where nobody has said anything; else the last of them are the user's."""
+    """A request may consist of instructions alone; otherwise the last instruction becomes the user's message."""
     user_first: bool = False
-    """Some of the provider's models refuse a conversation that the assistant opens."""
+    """Some of the provider's models refuse a conversation that begins with the assistant."""
     continues: frozenset[str] = frozenset()
-    """Fields of `Transcript.extra` which say that the provider holds what was said before."""
+    """Keys of `Transcript.extra` that refer to earlier messages stored at the provider."""
     ends_in_space: bool = True
-    """An answer that comes last, to be continued, may end in white space."""
+    """The last message, if it is the assistant's, may end in white space."""
     prefix: bool = False
-    """An answer that comes last, to be continued, is marked as a `prefix`."""
+    """The last message, if it is the assistant's, must be marked with `prefix`."""
     results_follow: bool = True
-    """Results directly follow the answer with their calls; else they are anywhere after it."""
+    """Results come directly after the answer with their calls; otherwise anywhere after it."""
     arguments: Literal["text", "object", "any"] = "text"
-    """What arguments are on the wire: JSON text, a JSON object, or any value, so that broken ones have a place."""
+    """The type of arguments in a call: JSON text, a JSON object, or any value."""
     trained: bool = False
-    """Rows to train on: a file of them gets no call without a name or without a JSON object of arguments."""
+    """The format is for training rows: calls need a name and a JSON object of arguments."""
     namespaces: bool = False
-    """Tools and calls have a namespace beside their name."""
+    """Tools and calls have a namespace."""
     custom_tools: bool = False
-    """A tool may take free text; else it is a function of one text."""
+    """A tool may take free text; otherwise it becomes a function with one text argument."""
     schema: SchemaRules = ANY
-    """What is accepted of JSON Schema in a tool's declaration."""
+    """The JSON Schema that is accepted in a tool's declaration."""
     strict_schema: SchemaRules | None = None
-    """What is accepted where the declaration says `strict`; None: the same."""
+    """The same for a `strict` tool; None: no difference."""
     own_schema: Callable[[ToolDeclaration], JsonValue] | None = None
-    """Gives a tool's schema where it was read in a dialect that is the format's own, else None."""
+    """Returns a tool's schema if it was read in the format's own schema dialect, else None."""
     own_dialect: SchemaRules = ANY
-    """What is accepted of such a schema."""
+    """What is accepted in the format's own schema dialect."""
 
     def is_continued(self, transcript: Transcript) -> bool:
-        """Whether the provider holds what was said before."""
+        """Whether a request refers to earlier messages stored at the provider."""
         return any(transcript.extra.get(key) is not None for key in self.continues)
 
     def schema_of(self, tool: ToolDeclaration) -> tuple[JsonValue, SchemaRules]:
-        """Give a tool's schema as it is in the declaration, and what is accepted of it."""
+        """Return a tool's schema as declared, and the rules for it."""
         own = self.own_schema(tool) if self.own_schema is not None else None
         if own is not None:
             return own, self.own_dialect
@@ -141,7 +141,7 @@ ALL_KINDS: Final = Rules(
     neighbours="answers",
     arguments="any",
 )
-"""What most logs and frameworks can hold: media from everybody, arguments of any kind."""
+"""What most logs and frameworks can hold: media of every role, arguments of any type."""
 JSON_RESULTS: Final = replace(ALL_KINDS, result_kinds=ANYTHING | frozenset[Kind]({"json"}))
 """The same, with results that are JSON values."""
 
@@ -158,25 +158,25 @@ class TranscriptFormat:
     recognise: Callable[[JsonValue], bool]
     """Whether a value can only be of this format, for `source="auto"`."""
     writable: bool = True
-    """Else it is only read, and `write` raises `UnrepresentableError`."""
+    """Whether the format can be written; otherwise `write` raises `UnrepresentableError`."""
     models: str = ""
-    """A regular expression for the models that the provider serves; a request for another is a copy's. Empty: all."""
+    """A regular expression for the provider's own models; requests for others go to copies of its API. Empty: all."""
     copies: Rules | None = None
-    """What servers with the same API demand for other models; None: the same."""
+    """The rules of copies of the API; None: the same."""
     gateway: TranscriptFormat | None = None
-    """The same with what gateways and copies of the API take beside it; None: nothing."""
+    """The format with the further fields that gateways and copies of the API accept; None: there are none."""
     relative_of: str = ""
-    """The format that this one is a variety of: what fits both is of this one."""
+    """The format that this one is a variant of: a value that fits both is of this one."""
     messages: str = "messages"
-    """The key of the messages, which may stand alone as a list."""
+    """The key of the messages. The list alone is accepted too."""
     spellings: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Further spellings of a request's keys that are read, each with the one that is written."""
+    """Other accepted spellings of a request's keys, each with the one that is written."""
     rated: bool = False
-    """Has a place for an answer that was liked less, and for whether one was liked."""
+    """The format holds a rejected answer, and the rating of an answer."""
     session: bool = False
-    """Whether a conversation is a file of its own, with a JSON object on each line."""
+    """Whether a conversation is a whole file with a JSON object on each line."""
     common: int = 0
-    """How common its conversations are: of formats that all read a value alike, the most common is taken."""
+    """How common the format is: of several formats that read a value alike, the most common is chosen."""
     aliases: tuple[str, ...] = ()
     sources: tuple[Provenance, ...] = ()
 
@@ -189,11 +189,11 @@ class TranscriptFormat:
 
     @property
     def widest(self) -> TranscriptFormat:
-        """The variety that holds most."""
+        """The variant that accepts most."""
         return self.gateway or self
 
     def rules_for(self, transcript: Transcript) -> Rules:
-        """Give the rules of whoever serves the model that a request names."""
+        """Return the rules of the provider, or of copies of its API if the request names another model."""
         model = transcript.extra.get(f"{self.name}.model")
         elsewhere = self.copies is not None and isinstance(model, str) and not re.match(self.models, model)
         return self.copies if elsewhere and self.copies is not None else self.rules
@@ -201,9 +201,9 @@ class TranscriptFormat:
 
 @contextmanager
 def reraise_as_parse_error(name: str, *values: object) -> Generator[None]:
-    """Turn what a value of quite another shape makes a reader stumble over into a ParseError.
+    """Raise `ParseError` for the errors that a reader raises for a value of the wrong shape.
 
-    `values` are what is read: one that is nested too deeply is refused before.
+    Raises `LimitExceededError` for one of the `values` that is nested too deeply.
     """
     if any(jsontext.too_deep(value) for value in values):
         raise LimitExceededError(f"{name}: a value is nested more than {jsontext.MAX_NESTING} levels deep")

@@ -52,7 +52,7 @@ _FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_t
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), value.get("model"), value.get("created_at"))
     for item in objects_in(value, "output"):
-        _item(item, made)
+        _item(object(), item, made)
     _end(value, made)
 
 
@@ -65,23 +65,26 @@ def _end(value: JsonObject, made: Assembler) -> None:
         made.fail(value.get("error") or f"the response was {status}")
 
 
-def _item(item: JsonObject, made: Assembler) -> None:
+def _item(at: Hashable, item: JsonObject, made: Assembler, *, emitted: bool = False) -> None:
+    """Read a whole item, or the rest of one whose words have been emitted."""
     match item.get("type"):
         case "message":
-            for part in objects_in(item, "content"):
+            for part in () if emitted else objects_in(item, "content"):
                 made.piece()
                 made.text(part.get("text"))
                 made.refusal(part.get("refusal"))
                 for citation in objects_in(part, "annotations"):
                     made.cite(citation)
         case "reasoning":
-            for thought in thoughts(item):
+            for thought in () if emitted else thoughts(item):
                 made.reasoning(thought)
             made.prove(PROVIDER, encrypted=item.get("encrypted_content"))
         case "function_call" | "custom_tool_call":
-            _call_item(object(), item, made)
+            made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
+            made.settle(at, item.get("arguments", item.get("input")))
+            made.end(at, cut=item.get("status") == "incomplete")
         case _:
-            _other(object(), item, made)
+            _other(at, item, made)
 
 
 def _other(at: Hashable, item: JsonObject, made: Assembler) -> None:
@@ -93,26 +96,6 @@ def _other(at: Hashable, item: JsonObject, made: Assembler) -> None:
     made.call(at, part.name, part.id, form="json")
     made.settle(at, part.json)
     made.end(at, cut=item.get("status") == "incomplete")
-
-
-def _call_item(at: Hashable, item: JsonObject, made: Assembler) -> None:
-    """Read a call's whole item, whose beginning may have been emitted."""
-    made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
-    made.settle(at, item.get("arguments", item.get("input")))
-    made.end(at, cut=item.get("status") == "incomplete")
-
-
-def _done(at: Hashable, item: JsonObject, made: Assembler) -> None:
-    """Read the whole of an item whose words have been emitted."""
-    match item.get("type"):
-        case "message":
-            pass
-        case "reasoning":
-            made.prove(PROVIDER, encrypted=item.get("encrypted_content"))
-        case "function_call" | "custom_tool_call":
-            _call_item(at, item, made)
-        case _:
-            _other(at, item, made)
 
 
 def _event(value: JsonObject, made: Assembler) -> None:
@@ -131,7 +114,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
             made.arguments(at, value.get("delta"))
         case "response.output_item.done":
-            _done(at, item, made)
+            _item(at, item, made, emitted=True)
         case other:
             _words(other, value, made)
 
@@ -277,10 +260,7 @@ def _part(block: StreamBlock, kind: _Kind) -> JsonObject:
 
 
 def _said(event: str, *fields: JsonObject) -> JsonObject:
-    made: JsonObject = {"type": event, _NUMBER: 0}
-    for some in fields:
-        made.update(some)
-    return made
+    return {"type": event, _NUMBER: 0, **{key: value for some in fields for key, value in some.items()}}
 
 
 def _added(block: StreamBlock) -> list[JsonObject]:

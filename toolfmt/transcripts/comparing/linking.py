@@ -22,10 +22,10 @@ _DIGITS: Final = 8
 
 
 class Names:
-    """Names of tools as the format allows them, each spelled one way only; different names stay different."""
+    """Spells tool names as a format allows: the same name always alike, different names differently."""
 
     def __init__(self, rules: Rules, known: Iterable[str] = ()) -> None:
-        """Take the characters and the length from the rules; of the `known` names, legal ones stay as they are."""
+        """Set up for a format's rules; those of the `known` names that are legal keep their spelling."""
         self._allowed = rules.tool_name
         self._start = rules.tool_name_start
         self._length = rules.tool_name_length
@@ -48,7 +48,7 @@ class Names:
 
 
 def legal(name: str, allowed: str, length: int, taken: dict[str, str], start: str = "") -> str:
-    """Spell a name or id with the allowed characters, `_` for others; a hash where it is too long or taken."""
+    """Replace characters that are not allowed in a name or id by `_`; add a hash if it is too long or taken."""
     fitted = re.sub(f"(?:(?!{allowed}).)", "_", name, flags=re.DOTALL) or "_"
     if start and not re.match(start, fitted):
         fitted = f"_{fitted}"
@@ -81,7 +81,7 @@ def linked(messages: Sequence[Message], rules: Rules, names: Names, taken: Itera
 
 
 def _fine(messages: Sequence[Message], rules: Rules, names: Names, used: set[str]) -> bool:
-    """Whether every id and name can stay as it is: the common case, seen without linking."""
+    """Whether all ids and names are allowed already, which is the common case."""
     fits = _id_pattern(rules).fullmatch
     pairs = rules.call_ids != "none" and not rules.result_names
     for message in messages:
@@ -125,7 +125,7 @@ class _Policy(Protocol):
 
 
 def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
-    """Give what fits a call's id; `twice` says that the same answer has it already."""
+    """Return a function that gives a call an allowed id; `twice` says that the same answer has the id already."""
 
     def none(given: str | None, name: str, number: int, *, twice: bool) -> None:  # noqa: ARG001 - as the other's
         return None
@@ -152,7 +152,7 @@ def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
 
 
 def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
-    """Keep the ids that fit, and hash the others: the same id, the same hash."""
+    """Keep ids that are allowed and hash the others, the same id always alike."""
     fits = _id_pattern(rules).fullmatch
 
     def fit(given: str | None, name: str, number: int, *, twice: bool) -> str | None:
@@ -169,12 +169,12 @@ def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
 
 
 def hashed_id(meant: str, length: int, salt: int = 0) -> str:
-    """Make an id of exactly so many letters and digits of another; a further `salt` makes another."""
+    """Hash an id to exactly `length` letters and digits; another `salt` gives another hash."""
     return sha256(f"{salt} {meant}".encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
 def _free(wanted: str, taken: dict[str, str], length: int, tried: dict[str, int]) -> str:
-    """Number an id that is taken; `tried` keeps the last number of each, as a hostile conversation repeats one."""
+    """Add a number to an id that is taken; `tried` keeps the last number of each, so that this stays linear."""
     stem = wanted[: length - _DIGITS] if length > _DIGITS else wanted
     for number in count(tried.get(stem, 2)):
         ending = f"_{number}"
