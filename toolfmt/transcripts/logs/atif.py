@@ -37,7 +37,7 @@ from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import functions_of
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.parts.media import from_url, media_type_in, media_type_of, to_url
-from toolfmt.transcripts.parts.values import own, rest, word
+from toolfmt.transcripts.parts.values import inner, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.fields import PartField, arguments, ident, text
 from toolfmt.transcripts.tables.message_fields import listed, thought
@@ -143,7 +143,8 @@ def _write_step(run: Sequence[Message]) -> Iterator[JsonObject]:
     items = _TABLE.write_plain(run[0]) if says else [{"source": "agent", "message": ""}]
     results = [result for message in run[says:] for result in _write_observed(message)]
     for item in items or ([{"source": "agent", "message": ""}] if results else []):
-        yield item | ({"observation": {"results": results, **item.get("observation", {})}} if results else {})
+        beside = inner(item, "observation")
+        yield item | ({"observation": {"results": results, **beside}} if results else {})
 
 
 def _write_observed(message: Message) -> Iterator[JsonObject]:
