@@ -23,7 +23,6 @@ from toolfmt.transcripts.recognising import FormatQuestionError, origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from collections.abc import Set as AbstractSet
 
     from toolfmt.conversation import Transcript
     from toolfmt.model import JsonValue
@@ -83,23 +82,19 @@ def entries(whole: TextRow) -> Iterator[TextRow]:
         value = whole.value if whole.data.lstrip()[:1] == b"[" else None
     except ParseError:
         value = None
-    keys = {made.messages for made in formats()}
-    if is_array(value) and value and (all(_is_whole(item, keys) for item in value) or _are_rows(value)):
+    if is_array(value) and value and _are_whole(value):
         for number, item in enumerate(value, 1):
             yield TextRow(whole.file, number, jsontext.dumps(item).encode())
     else:
         yield whole
 
 
-def _is_whole(item: JsonValue, keys: AbstractSet[str]) -> bool:
-    """Whether an entry of a list is a conversation of its own and not a message: it holds a list of messages."""
-    return is_array(item) or (is_object(item) and any(is_array(item.get(key)) for key in keys))
-
-
-def _are_rows(value: list[JsonValue]) -> bool:
-    """Whether a list is of rows such as a table has: objects that are no messages, and make no conversation."""
-    rows = all(is_object(item) and item.keys().isdisjoint(_MESSAGE) for item in value)
-    return rows and not evident(value)
+def _are_whole(items: list[JsonValue]) -> bool:
+    """Whether the entries of a list are conversations and not messages: they hold messages, or are rows of a table."""
+    keys = {made.messages for made in formats()}
+    if all(is_array(item) or (is_object(item) and any(is_array(item.get(key)) for key in keys)) for item in items):
+        return True
+    return all(is_object(item) and item.keys().isdisjoint(_MESSAGE) for item in items) and not evident(items)
 
 
 _MESSAGE: Final = frozenset({"role", "from", "content", "parts"})

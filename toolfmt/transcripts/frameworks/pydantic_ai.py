@@ -42,20 +42,9 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.parts.citations import anchored
 from toolfmt.transcripts.parts.media import kind_of, known_type
-from toolfmt.transcripts.parts.values import (
-    argument_value,
-    arguments_at,
-    content_text,
-    give,
-    misread,
-    own,
-    plain_text,
-    rest,
-    tagged,
-    word,
-)
+from toolfmt.transcripts.parts.values import argument_value, content_text, misread, own, plain_text, rest, tagged, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
-from toolfmt.transcripts.tables.fields import PartField, citations, ident, text
+from toolfmt.transcripts.tables.fields import PartField, arguments, citations, ident, text
 from toolfmt.transcripts.tables.request import RequestTable, objects_in
 
 if TYPE_CHECKING:
@@ -171,10 +160,6 @@ def _write_proof(part: ReasoningPart, item: JsonObject) -> None:
             item["id"] = _REDACTED[0]
 
 
-def _read_arguments(item: JsonObject, part: CallPart) -> bool:
-    return bool(give(part, arguments_at(item, "args")))
-
-
 def _write_arguments(part: CallPart, item: JsonObject) -> None:
     value = argument_value(part) if part.custom else part.arguments
     item["args"] = part.text if part.text is not None and not part.custom else value if is_object(value) else part.json
@@ -214,7 +199,7 @@ def _says(item: JsonValue) -> tuple[Said, ...]:
 
 
 _PROOF: Final = PartField(("signature", "provider_name"), _read_proof, _write_proof)
-_ARGUMENTS: Final = PartField(("args",), _read_arguments, _write_arguments)
+_ARGUMENTS: Final = PartField(("args",), arguments("args").read, _write_arguments)
 _CITATIONS: Final = citations("citations", anchored, lambda item: "sources" in item and "start" not in item)
 ANSWER: Final = PartTable(
     NAME,
