@@ -4,8 +4,8 @@
     python -m bench.cluster              # a file of lines, a packed one, a table; 100 MB of lines
     python -m bench.cluster --size 5
 
-Starts a local cluster, converts with both engines, stops in the middle and goes
-on, and compares what was written byte by byte. Prints the seconds of each.
+Starts a local cluster, converts with both engines, interrupts and resumes, and compares the output byte by byte.
+Prints the seconds of each.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def convert(file: Path, out: Path, *options: str, code: int = 0) -> float:
-    """Convert a file; gives the seconds it took."""
+    """Convert a file; return the seconds that it took."""
     formats = ("anthropic", "openai-chat") if file.suffix == ".parquet" else ("openai-chat", "anthropic")
     command = [sys.executable, "-m", "toolfmt", "convert", str(file), "--from", formats[0], "--to", formats[1]]
     began = time.perf_counter()

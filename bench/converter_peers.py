@@ -1,4 +1,4 @@
-"""Other converters of conversations, each by the functions that its own requests go through.
+"""Other converters of conversations, called through the functions that their own requests use.
 
     litellm          AnthropicConfig.transform_request, and back by its adapter of Anthropic's endpoint
     langchain        langchain_core.messages, langchain_anthropic's formatting of messages
@@ -6,8 +6,8 @@
     llm-rosetta      llm_rosetta.ConversionPipeline, which llm_rosetta.convert runs
     linguafranca     linguafranca.convert_request_json, in Rust
 
-`there` takes a request for OpenAI's chat API to one for Anthropic's, `back` the
-other way. Some convert the messages alone, then the result has no more.
+`there` converts a request for OpenAI's chat API to one for Anthropic's, `back` does the opposite. Some convert only the
+messages, so the result has nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 
 class Made(NamedTuple):
-    """A converted request, and how much its converter says that it lost."""
+    """A converted request, and the number of losses that its converter reports."""
 
     value: Any
     reported: int = 0
@@ -32,7 +32,7 @@ Convert: TypeAlias = Callable[[dict[str, Any]], Made]
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A converter that may be installed; what makes its two directions."""
+    """A converter that may be installed, and functions that make its two directions."""
 
     name: str
     package: str
@@ -40,7 +40,7 @@ class Peer:
     back: Callable[[], Convert]
 
     def installed(self) -> bool:
-        """Whether its package is there."""
+        """Whether its package is installed."""
         return find_spec(self.package) is not None
 
 

@@ -1,17 +1,15 @@
-"""How fast conversations are converted, OpenAI to Anthropic and back, beside bare JSON and other converters.
+"""Measure the conversion of conversations, OpenAI to Anthropic and back, against bare JSON and other converters.
 
-    python -m bench.converters                       # ours alone
+    python -m bench.converters                       # only toolfmt
     python -m venv peers && . peers/bin/activate
     pip install -e . litellm langchain-anthropic any-llm-sdk llm-rosetta martian-linguafranca
-    python -m bench.converters                       # beside those that are installed, in one run
+    python -m bench.converters                       # and all that are installed, in one run
     python -m bench.converters --largest 100
 
-A conversation is turns of a question, text with a call, its result and an answer;
-the other kind has one turn with so many parallel calls. `us` is for a message as
-OpenAI counts them, so where it stays the same as the number grows, time is linear.
-`JSON` is the time beside that of decoding and encoding the same request, `lost`
-how much the messages do not say any more. Ours alone looks for that itself, and
-its time is with it.
+A conversation consists of turns with a question, text with a call, its result and an answer; the other kind has one
+turn with many parallel calls. `us` is microseconds for each message as OpenAI counts them: if it does not grow with the
+number of messages, the time is linear. `JSON` is the ratio to decoding and encoding the same request as JSON. `lost`
+counts the losses in the messages. Only toolfmt looks for losses itself, and its time includes that.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 SIZES: Final = (10, 100, 1_000)
 CALLS: Final = (1, 10, 100, 1_000)
 LIMIT: Final = 5.0
-"""Seconds for one conversion: what takes longer is not tried on more."""
+"""Seconds for one conversion: a converter that takes longer is not tried on larger input."""
 CHAT, ANTHROPIC = "openai-chat", "anthropic"
 _CITY: Final = '{"city":"Paris","days":3,"units":{"temperature":"C","wind":"km/h"},"note":"as \\"exact\\" as it gets"}'
 _WORDS: Final = "The forecast says that it will be sunny with a light wind from the west, and 21 degrees."
@@ -46,7 +44,7 @@ _WORDS: Final = "The forecast says that it will be sunny with a light wind from 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A request in both formats: how many of what it has, and how many messages OpenAI counts."""
+    """A request in both formats, with a label for its size and the number of messages as OpenAI counts them."""
 
     what: str
     number: int
@@ -55,7 +53,7 @@ class Case:
 
 
 def cases(largest: int) -> Iterator[Case]:
-    """Make both kinds of conversation up to a size."""
+    """Make both kinds of conversations up to a size."""
     yield from (_case("messages", size, conversation(size)) for size in SIZES if size <= largest)
     yield from (_case("calls", calls, parallel(calls)) for calls in CALLS if calls <= largest)
 
@@ -67,7 +65,7 @@ def _case(what: str, number: int, messages: list[Any]) -> Case:
 
 
 def conversation(size: int) -> list[Any]:
-    """Make so many messages, an even number."""
+    """Make a conversation with an even number of messages."""
     messages: list[Any] = []
     while len(messages) < size:
         question = {"role": "user", "content": f"{len(messages)}: what will the weather be like in Paris?"}
@@ -77,7 +75,7 @@ def conversation(size: int) -> list[Any]:
 
 
 def parallel(calls: int) -> list[Any]:
-    """Make one turn of so many calls."""
+    """Make one turn with several calls."""
     turn = _called([f"call_{number}" for number in range(calls)])
     return [{"role": "user", "content": "And in Paris?"}, *turn, {"role": "assistant", "content": _WORDS}]
 
@@ -90,7 +88,7 @@ def _called(idents: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def converters() -> Iterator[tuple[str, str, str, Convert]]:
-    """Give each converter that is there, in both directions; ours finds its losses and keeps the residue."""
+    """Yield each installed converter in both directions; toolfmt finds its losses and keeps the residue."""
     for source, target in ((CHAT, ANTHROPIC), (ANTHROPIC, CHAT)):
         yield "toolfmt", source, target, partial(_ours, source, target)
         for peer in PEERS:
@@ -107,13 +105,13 @@ def _ours(source: str, target: str, request: dict[str, Any]) -> Made:
 
 
 def lost(request: Any, made: Any, source: str, target: str) -> int:
-    """Count what the messages do not say any more."""
+    """Count the losses in the messages."""
     found = losses(find(source).read(request), find(target).read(made))
     return sum(loss.code != "request_field" for loss in found)
 
 
 def measure(made: Convert, case: Case, source: str, target: str, budget: float) -> tuple[float, str]:
-    """Time one conversion; seconds, and the cells of its row."""
+    """Time one conversion; return the seconds and the cells of its row."""
     request = case.requests[source]
     text = json.dumps(request)
     plain = seconds(lambda: json.dumps(json.loads(text)), budget)

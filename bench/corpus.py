@@ -1,12 +1,11 @@
-"""`toolfmt convert` on a large file: rows and megabytes a second, and the most memory, beside bare JSON.
+"""Measure `toolfmt convert` on a large file: rows and megabytes a second and peak memory, against bare JSON.
 
     python -m bench.corpus                     # 100 MB
     python -m bench.corpus --size 2000 --jobs 1 2
 
-Makes a file of conversations, reads and writes it with nothing but `json`, then
-converts it in a process of its own for each number of jobs, and prints a
-Markdown row for each: the time that passed, which what else runs on the machine
-changes, and that of processors. Memory is that of all processes at once. Linux only.
+Makes a file of conversations, reads and writes it with `json` alone, then converts it in a separate process for each
+number of jobs, and prints a Markdown row for each: elapsed time, which depends on the load of the machine, and
+processor time. Memory is the sum of all processes. Linux only.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ TOOL = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a run took: seconds, those of processors, and the most memory in bytes of all its processes at once."""
+    """The cost of a run: seconds, processor seconds, and the peak memory of all its processes in bytes."""
 
     seconds: float
     worked: float
@@ -56,7 +55,7 @@ class Measured:
 
 
 def conversation(chance: random.Random, number: int) -> dict[str, Any]:
-    """Make a conversation of a few calls."""
+    """Make a conversation with a few calls."""
     messages: list[dict[str, Any]] = [{"role": "system", "content": "You are a helpful assistant. " * 3}]
     for turn in range(chance.randint(1, 4)):
         arguments = json.dumps({"city": "Paris", "days": chance.randint(1, 9), "note": 'a "quoted" note'})
@@ -73,7 +72,7 @@ def conversation(chance: random.Random, number: int) -> dict[str, Any]:
 
 
 def write(path: Path, size: int) -> int:
-    """Write conversations until the file has `size` bytes; gives how many there are."""
+    """Write conversations until the file has `size` bytes; return their number."""
     chance = random.Random(7)  # noqa: S311 - the same every time
     some = [json.dumps(conversation(chance, number), ensure_ascii=False) + "\n" for number in range(2000)]
     count = written = 0
@@ -85,7 +84,7 @@ def write(path: Path, size: int) -> int:
 
 
 def measure(command: Sequence[str]) -> Measured:
-    """Run a command to its end, and watch its processes' memory meanwhile."""
+    """Run a command, and watch the memory of its processes."""
     most = 0
     worked, began = processor_seconds(), time.perf_counter()
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:  # noqa: S603 - our own
@@ -107,13 +106,13 @@ def measure(command: Sequence[str]) -> Measured:
 
 
 def processor_seconds() -> float:
-    """Give what the processes that have ended took of processors."""
+    """Return the processor time of the processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def family(pid: int) -> Iterator[int]:
-    """Give a process and all below it."""
+    """Return a process and its descendants."""
     yield pid
     for thread in Path(f"/proc/{pid}/task").glob("*"):
         try:
@@ -125,7 +124,7 @@ def family(pid: int) -> Iterator[int]:
 
 
 def resident(pid: int) -> int:
-    """Give a process's memory in bytes, shared pages in part; 0 for one that has ended."""
+    """Return a process's memory in bytes, with its part of shared pages; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -134,7 +133,7 @@ def resident(pid: int) -> int:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure, and print the table."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=100, help="megabytes of the file")
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2])

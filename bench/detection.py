@@ -1,13 +1,11 @@
-"""What finding the dialect costs, beside reading with the dialect given.
+"""Measure what detection costs, compared with reading a known dialect.
 
     python -m bench.detection
     python -m bench.detection --quick
 
-Prints Markdown. `adds` is the time that `dialect="auto"` takes more than the
-dialect by name, on a text of 2 KB, both measured in one run; `x parse` is that
-difference as a part of the reading itself. `later` is what a piece of four
-characters costs behind the decision, divided by what it costs a parser that was
-told the dialect.
+Prints Markdown. `adds` is the additional time of `dialect="auto"` compared with the dialect by name, on a text of 2 KB,
+both measured in one run; `x parse` is its ratio to reading. `later` is the cost of a piece of four characters after the
+decision, divided by its cost for a parser with a known dialect.
 """
 
 from __future__ import annotations
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
 
 SIZE = 2_000
 ADDS = 20.0
-"""Microseconds that detection adds at most to a text of `SIZE` characters."""
+"""The most microseconds that detection may add to a text of `SIZE` characters."""
 LATER = 1.1
-"""A piece behind the decision costs at most so many times what it costs without detection."""
+"""The highest ratio of a piece's cost after the decision to its cost without detection."""
 _PROSE = ("The weather report said 21 degrees (in the shade); nobody believed it, least of all in Paris.\n" * 40)[:SIZE]
 _CODE = "def f(a, b):\n    if a < b:\n        return [a, {'b': b}]\n    return g(a)[0]\n\n\n"
 _HTML = '<div class="a"><p>Hello <b>you</b></p><ul><li>1</li></ul></div>\n'
@@ -36,7 +34,7 @@ _CALLING = ("hermes", "qwen3-coder", "mistral-v11", "harmony", "xml-items", "dee
 
 
 def texts() -> dict[str, tuple[str, str]]:
-    """Give texts by what they are, each with the dialect that reads it."""
+    """Return texts by label, each with the dialect that reads it."""
     plain = {"prose": _PROSE, "code": (_CODE * 40)[:SIZE], "HTML": (_HTML * 40)[:SIZE], "JSON": (_JSON * 40)[:SIZE]}
     found = {what: (text, "hermes") for what, text in plain.items()}
     for name in _CALLING:
@@ -69,7 +67,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def later(budget: float) -> float:
-    """Measure a long argument in pieces, behind the place that tells the dialect."""
+    """Measure a long argument in pieces, after the point where the dialect is known."""
     begin = '<tool_call>\n{"name": "f", "arguments": {"text": "'
     pieces = ["word"] * 5_000
 

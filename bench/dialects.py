@@ -1,13 +1,12 @@
-"""How fast every dialect is read, whole and streamed, beside JSON decoders on the bare arguments.
+"""Measure how fast each dialect is read, whole and streamed, against JSON decoders on the bare arguments.
 
     python -m bench.dialects                        # every dialect, 100 B to 1 MB
     python -m bench.dialects --quick                # shorter measurements, streamed up to 10 KB
     python -m bench.dialects xml-items react        # some dialects
 
-Prints Markdown: the speeds, then growth and memory, then each figure that misses
-its budget. `x json` and `x jiter` are the time of the whole answer divided by
-that of `json.loads` and of jiter on the arguments' JSON, measured beside it: they
-compare between machines, the other figures do not.
+Prints Markdown: the speeds, then growth and memory, then each figure that misses its budget. `x json` and `x jiter` are
+the time for the whole answer divided by that of `json.loads` and of jiter on the arguments' JSON, measured in the same
+run: only these can be compared between machines.
 """
 
 from __future__ import annotations
@@ -36,20 +35,20 @@ LARGE = 100_000
 """Growth is measured from this size to ten times as much, memory at this size."""
 
 JSON_RATIO = 2.0
-"""A call of 10 KB with a JSON body takes at most so many times as long as `json.loads`."""
+"""The highest ratio to `json.loads` for a call of 10 KB with a JSON body."""
 CHUNK_MICROSECONDS = 1.0
-"""A piece of four characters takes at most this long."""
+"""The longest time for a piece of four characters."""
 TEXT_SPEED = 100.0
-"""Megabytes a second that a body of elements or raw text is read at, from 10 KB on."""
+"""The lowest speed, in megabytes a second, for a body of elements or raw text from 10 KB on."""
 GROWTH = 12.0
-"""Ten times the input takes at most so many times as long."""
+"""The highest ratio of times for ten times the input."""
 MEMORY = 4.0
-"""The peak of memory is at most so many times the input."""
+"""The highest ratio of peak memory to the input."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What has been measured: rows of both tables, and what missed its budget."""
+    """The measurements: rows of both tables, and the figures that miss their budget."""
 
     speeds: list[str] = field(default_factory=list[str])
     growths: list[str] = field(default_factory=list[str])
@@ -63,7 +62,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long and on what to measure."""
+    """How long to measure, and on which sizes."""
 
     sizes: tuple[int, ...] = SIZES
     streamed: int = SIZES[-1]

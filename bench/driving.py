@@ -1,12 +1,12 @@
-"""How soon the text driver tells of what a model writes, beside the bare parser.
+"""Measure how soon the text driver emits what a model writes, against the parser alone.
 
     python -m bench.driving                       # a few dialects
     python -m bench.driving xml-items --runs 5
 
-For each dialect an answer with one call of 10 KB comes in pieces of four characters. `to ask` is from the step's
-beginning to the request: the conversation and the manifest are written. `first event` is from the model's first piece
-to the callback that is told of it. `piece` is the mean of all pieces, `x parser` that of the parser alone on the same
-pieces. In microseconds of processor time, the best of several runs.
+For each dialect, an answer with one call of 10 KB arrives in pieces of four characters. `to ask` is the time from the
+beginning of the step to the request, in which the conversation and the manifest are written. `first event` is the time
+from the model's first piece to the callback. `piece` is the mean of all pieces, `x parser` the ratio to the parser
+alone on the same pieces. All are microseconds of processor time, the best of several runs.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ DIALECTS = ("hermes", "xml-items", "execute-array", "react", "harmony")
 SIZE = 10_000
 CHUNK = 4
 RELIABLE = 5
-"""Fewer runs are no measurement to judge by."""
+"""The smallest number of runs for a judgement."""
 TIMES = 4.0
-"""The driver takes at most so many times as long for a piece as the parser."""
+"""The highest ratio of the driver's time for a piece to the parser's."""
 
 
 class Model:
-    """Writes the same answer, and takes note of when."""
+    """A model that always writes the same answer, and records the times."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
         """Take the answer's pieces."""
@@ -53,20 +53,20 @@ class Model:
         try:
             for piece in self.pieces:
                 yield piece
-        finally:  # where the format ends the turn, the driver asks for no more
+        finally:  # if the dialect ends the turn, the driver does not ask for more
             self.last = time.process_time()
 
 
 @dataclass(slots=True)
 class Times:
-    """When things happened in one run."""
+    """The times of one run."""
 
     began: float = 0.0
     asked: float = 0.0
     reported: float = 0.0
 
     def __call__(self, event: ExecutionEvent) -> None:
-        """Take note."""
+        """Record the time of the first event."""
         if isinstance(event, StepStarted):
             self.began = time.process_time()
         elif isinstance(event, InferenceRequestStarted):
@@ -76,7 +76,7 @@ class Times:
 
 
 def measure(name: str, runs: int) -> tuple[float, float, float, float]:
-    """Give a dialect's figures, in microseconds: to ask, first event, piece, and the parser's piece."""
+    """Return a dialect's figures in microseconds: to ask, first event, piece, and the parser's piece."""
     dialect = default_registry().dialect(name)
     work = Workload(dialect, "written", 1, SIZE)
     pieces = list(work.pieces(CHUNK))

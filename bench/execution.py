@@ -1,10 +1,10 @@
-"""What the executor costs for each call, beyond the tool itself.
+"""Measure what the executor costs for each call, without the tool itself.
 
     python -m bench.execution
     python -m bench.execution --calls 1000
 
-One turn of so many calls with validation and one policy; the tool alone, called
-in the same place, is taken off. Processor time, best of five.
+One turn of many calls, with validation and one policy; the time of the tool alone is subtracted. Processor time, the
+best of five runs.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ async def in_threads(calls: int) -> None:
 
 
 def timed(run: Callable[[], Awaitable[object]]) -> float:
-    """Measure the seconds that a run takes of the processor."""
+    """Measure the processor seconds of a run."""
 
     async def once() -> float:
         began = time.process_time()

@@ -1,15 +1,14 @@
-"""What other converters keep of a conversation's traits, OpenAI to Anthropic and back, and whether they say what is lost.
+"""Compare what converters keep of a conversation's traits, OpenAI to Anthropic and back, and what they report.
 
     python -m venv peers && . peers/bin/activate
     pip install -e . litellm langchain-anthropic any-llm-sdk llm-rosetta martian-linguafranca
     python -m bench.fidelity             # a table
     python -m bench.fidelity --each      # and each trait that did not arrive
 
-The conversations are those of the table of what survives a conversion, as far as
-they are about messages and the source can hold them. A result is read, compared
-with its source and checked, all converters' alike: a trait is `kept`, or it is
-lost and `told` (a value, a warning or an exception), or lost in `silence`, or in
-a result that the target's provider would refuse (`invalid`).
+The conversations are those of the matrix, as far as they are about messages and the source can represent them. Each
+result is read, compared with its source and checked in the same way for all converters: a trait is `kept`, or is lost
+and `told` (by a value, a warning or an exception), or lost in `silence`, or is in a result that the target's provider
+would refuse (`invalid`).
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ OUTCOMES: Final = ("kept", "told", "silence", "invalid")
 
 
 def requests(name: str) -> dict[str, dict[str, Any]]:
-    """Write the conversations of the traits that a format holds, without those of tools."""
+    """Write the conversations of the traits that a format can represent, except those about tools."""
     made = find(name)
     found: dict[str, dict[str, Any]] = {}
     for trait, one in TRAITS.items():
@@ -48,7 +47,7 @@ def requests(name: str) -> dict[str, dict[str, Any]]:
 
 
 def outcome(made: Convert, request: dict[str, Any], trait: Trait, source: str, target: str) -> str:
-    """Convert one conversation, and judge what came of it."""
+    """Convert one conversation and judge the result."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
@@ -66,7 +65,7 @@ def outcome(made: Convert, request: dict[str, Any], trait: Trait, source: str, t
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Judge every converter that is there, and print a table."""
+    """Judge every installed converter and print a table."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.fidelity", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

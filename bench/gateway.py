@@ -1,12 +1,12 @@
-"""What a gateway adds: milliseconds, processor time, memory; `toolfmt serve` beside litellm's proxy in one run.
+"""Measure what a gateway adds: time, processor time, memory; `toolfmt serve` and litellm's proxy in one run.
 
-    python -m bench.gateway                                    # ours alone
-    python -m bench.gateway --litellm VENV/bin/litellm         # beside litellm's, of `pip install 'litellm[proxy]'`
+    python -m bench.gateway                                    # only toolfmt
+    python -m bench.gateway --litellm VENV/bin/litellm         # and litellm's, of `pip install 'litellm[proxy]'`
     python -m bench.gateway --litellm VENV/bin/litellm --write && python docs/generate.py
 
-One upstream in a process of its own answers at once with 20 events. Each request asks it directly and through every
-gateway in turn, so what else runs on the machine slows all of them. Throughput is requests for each second of the
-gateway's processor time: what one core would serve. Everything is on loopback, and ends by itself.
+One upstream in a separate process answers immediately with 20 events. Each request goes to it directly and through
+every gateway in turn, so that other load on the machine affects all. Throughput is requests for each second of the
+gateway's processor time, which one core would serve. Everything runs on loopback, and ends by itself.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from typing import Any
 RESULT = Path(__file__).resolve().with_suffix(".json")
 EVENTS = 20
 WARM = 20
-"""The first requests to a server, which do not count."""
+"""The number of first requests to a server that are not counted."""
 STREAMS = (1, 16, 256)
 FACES = {"chat": "/v1/chat/completions", "anthropic": "/v1/messages"}
-"""What the client speaks; the upstream speaks Chat Completions."""
+"""The APIs that the client uses; the upstream speaks Chat Completions."""
 TICKS = os.sysconf("SC_CLK_TCK")
 END = b"\r\n0\r\n\r\n"
 
 
 @dataclass
 class Server:
-    """A server that is asked; `process` is None for the upstream itself."""
+    """A server to measure; `process` is None for the upstream itself."""
 
     name: str
     port: int
     process: subprocess.Popen[Any] | None = None
 
     def seconds(self) -> float:
-        """Give the processor time that it has used."""
+        """Return the processor time that it has used."""
         assert self.process is not None
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def memory(self) -> float:
-        """Give its memory in MB."""
+        """Return its memory in MB."""
         assert self.process is not None
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
@@ -79,7 +79,7 @@ WHOLE = json.dumps(
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Be the upstream of one connection."""
+    """Serve one connection as the upstream."""
     try:
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).lower()
@@ -127,7 +127,7 @@ class Client:
         return self
 
     async def ask(self, request: bytes) -> tuple[float, float]:
-        """Ask once; milliseconds until the first data, and until the end."""
+        """Send one request; return the milliseconds until the first data and until the end."""
         began = time.perf_counter()
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
@@ -143,19 +143,19 @@ class Client:
         return 1000 * (first - began), 1000 * (time.perf_counter() - began)
 
     async def begin(self, request: bytes) -> None:
-        """Ask for a stream, and wait for its beginning alone."""
+        """Request a stream and wait only for its beginning."""
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
         assert b" 200 " in head[:20], (self._server.name, head, await self._reader.read(1000))
         await self._reader.readuntil(b"data: ")
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._writer.close()
 
 
 async def latencies(servers: list[Server], count: int, *, stream: bool, face: str) -> dict[str, list[Any]]:
-    """Ask the servers in turn, one request at a time."""
+    """Send requests to the servers in turn, one at a time."""
     asked = {one.name: _request(FACES["chat" if one.process is None else face], stream=stream) for one in servers}
     found: dict[str, list[Any]] = {one.name: [] for one in servers}
     for at in range(count + WARM):
@@ -169,7 +169,7 @@ async def latencies(servers: list[Server], count: int, *, stream: bool, face: st
 
 
 async def throughput(server: Server, streams: int, count: int, face: str) -> tuple[float, float]:
-    """Ask for so many streams at once; requests a second of wall time, and of processor time."""
+    """Request many streams at once; return requests for each second of wall time and of processor time."""
     request, clients = _request(FACES[face], stream=True), [await Client(server).open() for _ in range(streams)]
 
     async def many(client: Client) -> None:
@@ -185,7 +185,7 @@ async def throughput(server: Server, streams: int, count: int, face: str) -> tup
 
 
 async def held(server: Server, count: int) -> float:
-    """Hold streams open that say no more; KB of memory for each."""
+    """Hold idle streams open; return the KB of memory for each."""
     before, request = server.memory(), _request(FACES["chat"], stream=True, text="wait for me")
     clients: list[Client] = []
     for start in range(0, count, STREAMS[1]):
@@ -200,7 +200,7 @@ async def held(server: Server, count: int) -> float:
 
 
 async def grown(server: Server, count: int) -> float:
-    """Give the MB that so many requests add, after as many as a tenth of them."""
+    """Return the MB that many requests add, after a tenth of them as a warm-up."""
     await throughput(server, 16, count // 10, "chat")
     before = server.memory()
     await throughput(server, 16, count, "chat")
@@ -212,7 +212,7 @@ async def measured(servers: list[Server], count: int, slow: int, long: int) -> d
     upstream, *gateways = servers
     found: dict[str, Any] = {one.name: {} for one in gateways}
     for one in gateways:
-        await throughput(one, 16, 64, "chat")  # so that nothing is loaded later
+        await throughput(one, 16, 64, "chat")  # so that everything is loaded
         found[one.name]["held"] = await held(one, slow)
     for face in FACES:
         for stream in (False, True):
@@ -245,7 +245,7 @@ def _free() -> int:
 
 @contextmanager
 def running(name: str, path: str, *command: str, **environment: str) -> Iterator[Server]:
-    """Run a server until it is not needed any more; the last of the command is replaced by its port."""
+    """Run a server while the context is open; its port is added to the command."""
     port = _free()
     done = [part.replace("PORT", str(port)) for part in command]
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -1,4 +1,4 @@
-"""How long a grammar of many tools takes to write, in each target.
+"""Measure how long a grammar of many tools takes to write, for each target.
 
 python -m bench.grammars                   # 100 tools, a few formats
 python -m bench.grammars --tools 20 --only hermes
@@ -19,7 +19,7 @@ FORMATS: Final = ("hermes", "qwen3-coder", "xml-items", "pythonic", "harmony")
 
 
 def tools(count: int) -> list[ToolDefinition]:
-    """Make tools of seven arguments, of which one is an object and one a list."""
+    """Make tools with seven arguments, of which one is an object and one a list."""
     place = {
         "type": "object",
         "properties": {"city": {"type": "string"}, "zip": {"type": "integer"}},

@@ -1,19 +1,19 @@
-"""How the time of reading grows with the input, on texts that were made to slow it down.
+"""Measure how the time of reading grows with the input, on texts that are made to slow it down.
 
-    python -m bench.growth                    # cells by chance, for a minute
+    python -m bench.growth                    # random cells, for a minute
     python -m bench.growth xml-items auto     # of some dialects; `auto` is the detection
     python -m bench.growth --seconds 600      # for ten minutes
     python -m bench.growth --cells 150        # the same cells wherever it runs
     python -m bench.growth --all              # every trap of every dialect: some hours
     python -m bench.growth --all --turn 5     # the same traps with other options and pieces
-    python -m bench.growth --all --write      # and put the figures into `growth.json`, of which the docs make a table
+    python -m bench.growth --all --write      # and write the figures into `growth.json`, for a table in the docs
 
-A trap is a beginning and a unit that is repeated after it. A cell is a trap read in a dialect, with an option, in
-pieces of a size; cells by chance are traps and, as often, mixtures of the units of two or three. There are 24 pairs of an option and a size; `--all` gives them to a dialect's traps one after the
-other, and the turns 0 to 23 together measure every cell.
+A trap is a beginning and a unit that is repeated after it. A cell is a trap that is read in a dialect, with an option,
+in pieces of a size; half of the random cells are traps, half mixtures of the units of two or three. There are 24 pairs
+of an option and a size; `--all` assigns them to a dialect's traps in turn; turns 0 to 23 together measure every cell.
 
-A cell is measured at a small and a four times larger size, in processor time; where that grows faster than
-n ** 1.2, again at 50 and 400 KB. Exit code 1 where the growth is confirmed.
+A cell is measured in processor time at a small size and at one four times larger; if the time grows faster than
+n ** 1.2, again at 50 and 400 KB. The exit code is 1 if the growth is confirmed.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 FIGURES = Path(__file__).parent / "growth.json"
 EXPONENT = 1.2
-"""The most that reading may grow: time is proportional to at most the length to this power."""
+"""The highest allowed exponent of the length."""
 SIZES = (8_000, 32_000)
 CONFIRMING = (50_000, 400_000)
 LIMIT = 30
 """Seconds after which a measurement is abandoned."""
 FLOOR = 0.01
-"""Seconds below which differences mean nothing."""
+"""Seconds below which differences are noise."""
 PIECES = (0, 4, 1)
 """Characters in a piece; 0 for the whole text at once."""
 OPTIONS: dict[str, ParseOptions] = {
@@ -68,12 +68,12 @@ AUTO = "auto"
 
 
 class _TooSlowError(BaseException):
-    """The time limit of one measurement has passed."""
+    """A measurement exceeded its time limit."""
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Abandon what takes longer than `seconds`."""
+    """Abort if the block takes longer than `seconds`."""
 
     def stop(*_: object) -> None:
         raise _TooSlowError
@@ -88,7 +88,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One thing to measure."""
+    """One measurement."""
 
     dialect: str
     option: str
@@ -96,7 +96,7 @@ class Cell:
     trap: Trap | Mixture
 
     def seconds(self, size: int) -> float:
-        """Read the trap's text of this size; processor time, infinite past the limit."""
+        """Read the trap's text of this size; return the processor time, infinite if it exceeds the limit."""
         text = self.trap.text(size)
         tools = None if self.option == "no tools" else offers()["fitting"]
         options: ParseOptions = {**OPTIONS[self.option], "dialect": self.dialect, "tools": tools}
@@ -114,7 +114,7 @@ class Cell:
         return max(time.process_time() - began, FLOOR)
 
     def exponent(self, sizes: Sequence[int], runs: int = 1) -> float:
-        """Measure at two sizes: 1 is linear, 2 quadratic; infinite past the limit."""
+        """Measure at two sizes: 1 is linear, 2 quadratic; infinite if the limit is exceeded."""
         small, large = (min(self.seconds(size) for _ in range(runs)) for size in sizes)
         if large == math.inf:
             return math.inf
@@ -123,7 +123,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Row:
-    """What was measured of one dialect."""
+    """The measurements of one dialect."""
 
     cells: int = 0
     worst: float = 0.0
@@ -133,7 +133,7 @@ class Row:
 
 
 def measure(cell: Cell, row: Row) -> bool:
-    """Measure a cell; whether it grows as it should."""
+    """Measure a cell; return whether it grows as allowed."""
     sizes = SIZES if cell.piece != 1 else (SIZES[0] // 2, SIZES[1] // 2)
     row.cells += 1
     exponent = cell.exponent(sizes)
@@ -152,7 +152,7 @@ def measure(cell: Cell, row: Row) -> bool:
 
 
 def traps_of(name: str) -> tuple[Trap, ...]:
-    """List the traps of a dialect; of the detection, those of all dialects."""
+    """Return the traps of a dialect, or of all dialects for the detection."""
     texts = [dialect for dialect in default_registry() if dialect.syntax is not None and name in (AUTO, dialect.name)]
     return tuple(
         dict.fromkeys(
@@ -162,7 +162,7 @@ def traps_of(name: str) -> tuple[Trap, ...]:
 
 
 def cells(traps: dict[str, tuple[Trap, ...]], turn: int) -> Iterator[Cell]:
-    """Give every trap once, with the pairs of an option and a size of pieces in turn."""
+    """Yield every trap once, with the pairs of an option and a piece size in turn."""
     pairs = list(product(OPTIONS, PIECES))
     for name, own in traps.items():
         for trap, (option, piece) in zip(own, islice(cycle(pairs), turn, None), strict=False):
@@ -170,7 +170,7 @@ def cells(traps: dict[str, tuple[Trap, ...]], turn: int) -> Iterator[Cell]:
 
 
 def mixtures(traps: Sequence[Trap], chance: random.Random) -> Iterator[Mixture]:
-    """Mix the units of traps without end."""
+    """Yield an endless sequence of mixtures of traps' units."""
     prefixes, own = (
         list(dict.fromkeys(values)) for values in zip(*((one.prefix, one.unit) for one in traps), strict=True)
     )
@@ -179,7 +179,7 @@ def mixtures(traps: Sequence[Trap], chance: random.Random) -> Iterator[Mixture]:
 
 
 def by_chance(traps: dict[str, tuple[Trap, ...]], chance: random.Random) -> Iterator[Cell]:
-    """Give cells without end, traps and mixtures in turn: each dialect and option is as likely as any other."""
+    """Yield an endless sequence of cells, traps and mixtures in turn, with uniformly chosen dialects and options."""
     mixed = {name: mixtures(own, chance) for name, own in traps.items()}
     while True:
         for simple in (True, False):
@@ -189,7 +189,7 @@ def by_chance(traps: dict[str, tuple[Trap, ...]], chance: random.Random) -> Iter
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure and print; 1 where something grows too fast."""
+    """Measure and print; return 1 if something grows too fast."""
     parser = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
     parser.add_argument("dialects", nargs="*")
     parser.add_argument("--all", action="store_true", help="every trap of every dialect, once")
@@ -205,7 +205,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = by_chance(traps, chance)
     if options.all:
         every = list(cells(traps, options.turn))
-        chance.shuffle(every)  # so that a run which is stopped has measured something of everything
+        chance.shuffle(every)  # so that an interrupted run has measured a part of everything
         chosen = iter(every)
     end = time.monotonic() + (math.inf if options.all or options.cells else options.seconds)
     rows: dict[str, Row] = {}
@@ -231,7 +231,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def write(total: int, rows: dict[str, Row]) -> None:
-    """Put the figures into the file that the docs read."""
+    """Write the figures into the file that the docs read."""
     figures = {"cells": total, "measured": {name: asdict(rows[name]) for name in sorted(rows)}}
     FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
 

@@ -1,4 +1,4 @@
-"""Time and memory of one function, in processor time: what else runs on the machine counts little."""
+"""Measure the processor time and the memory of one function; other load on the machine has little influence."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BATCH = 0.004
-"""Seconds that one measurement lasts at least: the clock is too coarse for less."""
+"""The least seconds of one measurement, since the clock is coarse."""
 
 
 def seconds(act: Callable[[], object], budget: float) -> float:
-    """Time one run of `act`: the best of the batches that fit into `budget` seconds, of one at least."""
+    """Time one run of `act`: the best of the batches that fit into `budget` seconds, at least one."""
     gc.collect()
     gc.disable()
     try:
@@ -39,7 +39,7 @@ def _batch(act: Callable[[], object], count: int) -> float:
 
 
 def peak(act: Callable[[], object]) -> int:
-    """Measure the most memory that `act` holds at once, its result included, in bytes."""
+    """Measure the peak memory of `act` with its result, in bytes."""
     gc.collect()
     tracemalloc.start()
     try:

@@ -1,8 +1,8 @@
-"""How calls with one slip in them are read with `repair=True`: `python -m bench.mends [DIALECT ...] [--show VERDICT]`.
+"""Measure how calls with one slip are read with `repair=True`: `python -m bench.mends [DIALECT ...] [--show VERDICT]`.
 
-A call is written in every format, and one slip is put outside its values: a bracket, quote, tag or part of a tag left
-out or misspelt, keys without quotes, Python's words in JSON and JSON's in Python, comments, a code fence. Right is:
-the call as it was meant, or none. A second call follows the first, and has to be read as well.
+A call is written in every dialect, with one slip outside its values: a bracket, quote, tag or part of one missing
+or misspelt, keys have no quotes, Python's words are in JSON or JSON's in Python, there are comments or a code fence. The
+correct result is the intended call, or no call. A second call follows the first, and must be read as well.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def same(one: ToolInvocation, other: ToolInvocation) -> bool:
 
 
 def judge(dialect: Dialect[str], text: str, calls: Sequence[ToolInvocation], *, repair: bool, tools: bool) -> str:
-    """What became of the calls: "right", "none", "one lost" or "WRONG"."""
+    """Return the verdict: "right", "none", "one lost" or "WRONG"."""
     result = parse(text, dialect=dialect, tools=TOOLS if tools else None, repair=repair)
     if any(not any(same(call, each) for each in calls) for call in result.calls):
         return "WRONG"
@@ -60,7 +60,7 @@ def judge(dialect: Dialect[str], text: str, calls: Sequence[ToolInvocation], *, 
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the counts, before and with repair, and the texts of a verdict."""
+    """Print the counts without and with repair, and the texts of a verdict."""
     parser = argparse.ArgumentParser(prog="python -m bench.mends", description=__doc__)
     parser.add_argument("dialects", nargs="*")
     parser.add_argument("--show", default="", help="print the texts of which this became")

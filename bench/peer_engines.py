@@ -1,10 +1,9 @@
-"""Other engines' parsers of tool calls, each read by its own public entry points.
+"""Parsers of tool calls in other engines, called through their public entry points.
 
     SGLang   sglang.srt.function_call.function_call_parser.FunctionCallParser
     vLLM     vllm.tool_parsers.ToolParserManager
 
-vLLM's want a tokenizer; the one here knows each marker as one token and every
-other piece of text as a token of its own.
+vLLM's need a tokenizer; the one here has each marker as one token and any other piece of text as another.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Read = Callable[[Sequence[str]], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads an answer, given in pieces; the first call's arguments as JSON text."""
+    """Reads an answer in pieces; returns the first call's arguments as JSON text."""
 
     whole: Read
     streamed: Read
@@ -39,7 +38,7 @@ class Engine:
     reader: Callable[[str, ToolDefinition], Reader]
 
     def installed(self) -> bool:
-        """Whether its package is there."""
+        """Whether its package is installed."""
         return find_spec(self.package) is not None
 
 
@@ -74,7 +73,7 @@ def _joined(deltas: Iterable[str | None]) -> str | None:
 
 
 class _Tokens(dict[str, int]):
-    """A vocabulary that has every text: asked for one it does not know, it takes it in."""
+    """A vocabulary that adds each unknown text when it is looked up."""
 
     def __missing__(self, text: str) -> int:
         self[text] = len(self)
@@ -85,7 +84,7 @@ class _Tokens(dict[str, int]):
 
 
 class _Tokenizer:
-    """As much of a tokenizer as the parsers ask for."""
+    """The part of a tokenizer that the parsers use."""
 
     def __init__(self) -> None:
         self.vocab = _Tokens()

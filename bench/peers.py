@@ -1,16 +1,14 @@
-"""How fast other engines' parsers read the same answers, side by side in one run.
+"""Measure how fast other engines' parsers read the same answers, in one run.
 
     python -m venv peers && . peers/bin/activate
     pip install -e '.[test]' sglang vllm            # one of the two is enough; either brings torch
     python -m bench.peers                           # every format that an installed engine reads
     python -m bench.peers hermes glm45 --largest 10000
 
-An engine's parser is found by its name, which our formats have as an alias. Each
-answer is prose, one call with one code-like argument, and prose again. `whole`
-is microseconds for the answer at once, `piece` for each piece of four characters
-(special markers stay whole, as an engine's tokens are). An engine that reads
-other arguments than were written is marked `wrong`, one that takes longer than
-the limit for one answer is not tried on larger ones.
+An engine's parser is found by its name, which is an alias of a dialect. Each answer is prose, one call with one
+code-like argument, and prose again. `whole` is microseconds for the answer at once, `piece` for each piece of four
+characters (special markers stay whole, like an engine's tokens). An engine that reads other arguments than were written
+is marked `wrong`; one that exceeds the limit for one answer is not tried on larger ones.
 """
 
 from __future__ import annotations
@@ -41,12 +39,12 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 LIMIT: Final = 5.0
-"""Seconds for one answer: what takes longer is told, and not tried on more."""
+"""Seconds for one answer: a parser that takes longer is reported, and not tried on larger ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One way of reading, in microseconds, and whether it gave what was written."""
+    """The microseconds of one way of reading, and whether its result is correct."""
 
     spent: float
     right: bool
@@ -64,7 +62,7 @@ def pieces_of(text: str, dialect: Dialect[str]) -> list[str]:
 
 
 def right(found: str | JsonObject | None, work: Workload) -> bool:
-    """Whether the arguments, as an object or its JSON text, are those that were written."""
+    """Whether the arguments, an object or its JSON text, are those that were written."""
     try:
         value = json.loads(found) if isinstance(found, str) else found
         return value is not None and jsontext.equal(value, work.invocations[0].arguments)
@@ -85,13 +83,13 @@ def timed(read: Callable[[], str | JsonObject | None], work: Workload, count: in
 
 
 def ours(work: Workload, pieces: Sequence[str]) -> JsonObject | None:
-    """Read an answer ourselves; the first call's arguments."""
+    """Read an answer with toolfmt; return the first call's arguments."""
     calls = [event.call for events in work.read(pieces) for event in events if isinstance(event, CallEnd)]
     return calls[0].arguments if calls else None
 
 
 def compared(dialect: Dialect[str], reader: Reader, sizes: Sequence[int]) -> list[tuple[str, Figure, Figure]]:
-    """Measure an engine's parser beside ours at each size; rows of what, ours and theirs."""
+    """Measure an engine's parser and toolfmt at each size; return rows of what, ours and theirs."""
     rows: list[tuple[str, Figure, Figure]] = []
     for size in sizes:
         work = Workload(dialect, "written", 1, size)
@@ -108,7 +106,7 @@ def compared(dialect: Dialect[str], reader: Reader, sizes: Sequence[int]) -> lis
 
 
 def show(engine: Engine, name: str, dialect: Dialect[str], sizes: Sequence[int]) -> list[float]:
-    """Measure and print one parser of an engine; how many times as long as ours it took in each cell."""
+    """Measure and print one parser of an engine; return its ratio to toolfmt for each cell."""
     try:
         reader = engine.reader(name, TOOL)
     except Exception as error:  # noqa: BLE001 - a parser that cannot be made without its model's files

@@ -1,8 +1,8 @@
-"""How calls are read of which one closing marker is left out: `python -m bench.slips`.
+"""Measure how calls with a missing closing marker are read: `python -m bench.slips`.
 
-Two calls are written in every format whose arguments are elements or raw text, and one closing tag of the first is
-left out, each in turn. Right is: no call that was not meant, the second call read, the text kept. The first call is
-read as meant, or fails; what runs with the second's arguments inside of it is counted as merged.
+Two calls are written in every dialect whose arguments are elements or raw text, and one closing tag of the first is
+left out, each in turn. The result is right if no unintended call is read, the second call is read and the text is kept.
+The first call is read as intended, or fails; a call that contains the second's arguments counts as merged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Slip:
 
 
 def slips(dialect: Dialect[str]) -> Iterator[Slip]:
-    """Each closing marker of the first of two calls left out."""
+    """Yield two calls with each closing marker of the first left out in turn."""
     server = "local" if dialect.traits.carries_server else None
     first = ToolInvocation(name="write", arguments={"path": "a.txt", "count": 2, "text": "one"}, server=server)
     second = ToolInvocation(name="move", arguments={"path": "b.txt", "text": "two"}, server=server)
@@ -64,7 +64,7 @@ def same(one: ToolInvocation, other: ToolInvocation) -> bool:
 
 
 def judge(slip: Slip, result: ParseResult) -> str:
-    """What became of the two calls."""
+    """Return what happened to the two calls."""
     if any(not same(call, slip.first) and not same(call, slip.second) for call in result.calls):
         return "a wrong call"
     if not any(same(call, slip.second) for call in result.calls):
@@ -79,7 +79,7 @@ def judge(slip: Slip, result: ParseResult) -> str:
 
 
 def _ended(slip: Slip, result: ParseResult) -> bool:
-    """Whether the format says that nothing follows its calls."""
+    """Whether nothing follows the calls in this dialect."""
     syntax = slip.dialect.syntax
     return syntax is not None and (
         syntax.ends_after_calls
@@ -89,7 +89,7 @@ def _ended(slip: Slip, result: ParseResult) -> bool:
 
 
 def main(names: list[str]) -> None:
-    """Print what became of each slip, and the sums."""
+    """Print the result of each slip, and the sums."""
     counts: Counter[str] = Counter()
     for dialect in default_registry():
         syntax = dialect.syntax

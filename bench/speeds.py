@@ -1,12 +1,12 @@
-"""How fast every format is read, from 1 KB to 1 MB of arguments, as the docs show it.
+"""Measure how fast each dialect is read, from 1 KB to 1 MB of arguments, for the docs.
 
-    python -m bench.speeds                          # every format, into bench/speeds.json
-    python -m bench.speeds --only hermes glm45      # some formats; the others' figures stay
+    python -m bench.speeds                          # every dialect, into bench/speeds.json
+    python -m bench.speeds --only hermes glm45      # some dialects; other figures stay
     python docs/generate.py                         # writes the pages that show them
 
-An answer is prose, one call with one code-like argument, and prose again.
-`whole` is its time beside that of `json.loads` on the arguments' JSON, measured
-in the same run; `chunk` is the microseconds for each piece of four characters.
+An answer is prose, one call with one code-like argument, and prose again. `whole` is the ratio of its time to that of
+`json.loads` on the arguments' JSON, measured in the same run; `chunk` is the microseconds for each piece of four
+characters.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def measured(dialect: Dialect[str], budget: float, sizes: Sequence[int] = SIZES)
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure, keep the figures, and say where they are."""
+    """Measure, write the figures, and print where they are."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.speeds", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-r"""Texts that made some parser slow, deep or wrong: how each begins, and what is repeated.
+r"""Texts that made some parser slow, too deep or wrong: a beginning, and a unit that is repeated.
 
     [[SEG_START {"type": "tool", "tool_name": "f", "arguments": {"s": "\\\\\\\\\\\\...
     `-- a prefix of a real call ----------------------------------'  `-- a unit
@@ -6,9 +6,8 @@ r"""Texts that made some parser slow, deep or wrong: how each begins, and what i
     functools[ {"a": {"a": {"a": ... </tool_call></tool_call></tool_call>...
                `-- one unit many times, then another: a mixture
 
-A prefix puts the parser in some state; a unit repeated there asks it the same
-question for ever. Prefixes and some units are cut from a call that the dialect
-itself writes, so a new dialect has its traps the moment it exists.
+A prefix puts the parser into a state, in which the unit is repeated. Prefixes and some units are cut from a call that
+the dialect itself writes, so a new dialect has its traps at once.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 UNITS = (
-    # blanks and layout
+    # white space
     *(" ", "\n", "\t", " \n", "\r\n", "\u00a0", "\u2028", "\x00", "\ud800"),
     # brackets, open and not closed, closed and not opened
     *(
@@ -127,7 +126,7 @@ UNITS = (
         "\n```\n",
     ),
     *("<think>", "</think>", "<think", "<execute>", "</execute>", "<end", "<results>", "</results>"),
-    # lengths of text for which a loose pattern may look ahead
+    # long enough for the look-ahead of a loose pattern
     *(" " * 63 + "x", " " * 255 + "x", "x" * 63 + " ", "a" * 250 + ">", "<" + "a" * 250, '<tool name="' + "a" * 1000),
     *(
         '<tool name="f"' + " a='b'" * 15,
@@ -137,7 +136,7 @@ UNITS = (
     ),
     *("<tool" + " " * 63 + "name", '<arg name="a"' + " " * 63, "</tool" + " " * 63, "<arguments " + "x" * 255),
 )
-"""What is repeated, in every dialect."""
+"""The units for every dialect."""
 
 _CUT = re.compile(r"""</?\w+|>|"|\[\[|[\[\]{}:,]|\n\s*|\w+""")
 _HOLE = "HOLE"
@@ -162,7 +161,7 @@ class Trap:
 
 
 def _among(units: Sequence[str], size: int) -> str:
-    """Repeat the first unit, with as many of the others behind each as there are of it."""
+    """Repeat the first unit, each followed by as many of the others as there are of it."""
     rest = "".join(units[1:])
     block = units[0] + rest * max(1, math.isqrt(size // len(rest)))
     return block * max(1, size // len(block))
@@ -202,7 +201,7 @@ def mixture(prefixes: Sequence[str], own: Sequence[str], chance: random.Random) 
 
 
 def offers() -> dict[str, tuple[ToolDefinition, ...]]:
-    """Give the tools that a trap may be read with: none, a fitting one, one whose schema says something else."""
+    """Return the tools that a trap may be read with: none, a fitting one, one with another schema."""
     other: JsonObject = {"s": {"type": "array"}, "l": {"type": "object"}}
     return {
         "none": (),
@@ -221,7 +220,7 @@ def sample(dialect: Dialect[str], count: int = 1) -> str:
 
 
 def prefixes(dialect: Dialect[str]) -> list[str]:
-    """Give the beginnings: none, a reasoning or hidden block, a call cut at each of its tokens, a whole call."""
+    """Return the beginnings: none, a reasoning or hidden block, a call cut at each of its tokens, a whole call."""
     syntax = dialect.syntax
     text = sample(dialect)
     pairs = (*syntax.reasoning, *syntax.hidden, *syntax.unwrap) if syntax else ()
@@ -232,7 +231,7 @@ def prefixes(dialect: Dialect[str]) -> list[str]:
 
 
 def units(dialect: Dialect[str]) -> list[str]:
-    """Give what is repeated: `UNITS`, beginnings and tokens of the dialect's own calls, its markers cut short."""
+    """Return the units: `UNITS`, beginnings and tokens of the dialect's own calls, its markers cut short."""
     text = sample(dialect)
     own = [match.group() for match in _CUT.finditer(text)]
     own += [text, *(text[: match.end()] for match in _CUT.finditer(text, 0, text.index(_HOLE) + 8))]
@@ -244,14 +243,14 @@ def units(dialect: Dialect[str]) -> list[str]:
 
 
 def traps(dialect: Dialect[str]) -> Iterator[Trap]:
-    """Give every prefix with every unit."""
+    """Return every prefix with every unit."""
     for prefix in prefixes(dialect):
         for unit in units(dialect):
             yield Trap(prefix, unit)
 
 
 def beginnings(dialect: Dialect[str]) -> list[str]:
-    """Give the places where a unit is repeated: prose, a call's first string, where a value is due, a whole call."""
+    """Return the places for a unit: prose, a call's first string, where a value is expected, after a whole call."""
     text = sample(dialect)
     string = text[: text.index(_HOLE) + len(_HOLE)]
     due = string.removesuffix(_HOLE).removesuffix('"')
@@ -262,7 +261,7 @@ _PARTS = re.compile(r"""\w+|[^\w\s]""")
 
 
 def repeated(dialect: Dialect[str]) -> list[str]:
-    """Give the units: every beginning of every marker, a whole call, openers, quotes, brackets, runs of white space."""
+    """Return the units: every beginning of every marker, a whole call, openers, quotes, brackets, runs of white space."""
     syntax = dialect.syntax
     found: list[str] = []
     for marker in markers(syntax) if syntax else ():

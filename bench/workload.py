@@ -1,9 +1,9 @@
-"""Answers to measure on: prose, calls with one code-like string argument each, more prose.
+"""Answers for measurements: prose, calls with one code-like string argument each, more prose.
 
     Workload(dialect, "written", calls=1, size=10_000)     as the dialect writes the call
-    Workload(dialect, "raw", calls=1, size=10_000)         as models do: the code as it stands
+    Workload(dialect, "raw", calls=1, size=10_000)         as models do, with the code unescaped
 
-`size` counts the characters of all the code of an answer together.
+`size` is the number of characters of all code in an answer.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ RAW = {
     "tool-json": _CDATA,
     "sentinel": ('[[SEG_START {"type": "write_file"}]]', "[[SEG_END]]"),
 }
-"""What stands around code that is not escaped, where a format can be written so."""
+"""The text around unescaped code, for dialects that can be written like this."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Workload:
 
     @cached_property
     def invocations(self) -> list[ToolInvocation]:
-        """The calls, the code shared out among them."""
+        """The calls, with the code divided among them."""
         share = self.size // self.calls
         code = (CODE * (share // len(CODE) + 1))[:share]
         server = "local" if self.dialect.traits.carries_server else None
@@ -67,7 +67,7 @@ class Workload:
 
     @cached_property
     def text(self) -> str:
-        """The whole answer; without prose where the format allows none beside a call."""
+        """The whole answer; without prose if the dialect allows none beside a call."""
         if self.kind == "raw":
             opener, closer = RAW[self.dialect.name]
             calls = "\n".join(opener + call.arguments["content"] + closer for call in self.invocations)
@@ -77,7 +77,7 @@ class Workload:
 
     @cached_property
     def arguments(self) -> list[str]:
-        """The bare JSON of each call's arguments: what any reader must decode at least."""
+        """The bare JSON of each call's arguments, which any reader must at least decode."""
         return [jsontext.dumps(call.arguments) for call in self.invocations]
 
     @property
@@ -87,17 +87,17 @@ class Workload:
         return self.kind == "written" and syntax is not None and syntax.forms[0].elements is None
 
     def read(self, chunks: Sequence[str]) -> Iterator[list[Event]]:
-        """Read the answer in these pieces; what each piece gives."""
+        """Read the answer in these pieces; yield the events of each."""
         parser = self.dialect.open_parser(ParserOptions(tools={TOOL.name: TOOL}, whole=len(chunks) == 1))
         for chunk in chunks:
             yield parser.feed(chunk)
         yield parser.close()
 
     def pieces(self, size: int) -> list[str]:
-        """The answer in pieces of `size` characters, 0 for whole."""
+        """Cut the answer into pieces of `size` characters; 0 for the whole."""
         return [self.text[at : at + size] for at in range(0, len(self.text), size)] if size else [self.text]
 
 
 def kinds(dialect: Dialect[str]) -> tuple[str, ...]:
-    """The ways to write code in a dialect."""
+    """Return the ways to write code in a dialect."""
     return ("written", "raw") if dialect.name in RAW else ("written",)

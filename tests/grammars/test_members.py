@@ -55,6 +55,23 @@ def test_raw_text_may_not_hold_its_end_and_the_beginning_of_another_argument(nam
     assert not regex.fullmatch(str(grammar(name, [WRITE], choice="required", target="regex")), text)
 
 
+@pytest.mark.parametrize(
+    ("name", "closer", "opener"),
+    [("qwen3-coder", "</parameter>", "<parameter=b>"), ("glm45", "</arg_value>", "<arg_key>")],
+)
+def test_a_text_in_json_may_not_hold_its_end_and_the_beginning_of_another_argument(
+    name: str, closer: str, opener: str
+) -> None:
+    one = tool({"properties": {"tags": {"type": "array", "items": TEXT}}, "required": ["tags"]})
+    text = call(name, {"tags": ["QQ"]}, one)
+    for target, fits in (
+        ("gbnf", lambda text: Gbnf(str(grammar(name, [one], choice="required", target="gbnf"))).fits(text)),
+        ("regex", lambda text: regex.fullmatch(str(grammar(name, [one], choice="required", target="regex")), text)),
+    ):
+        assert fits(text.replace("QQ", f"a {closer} b")), target
+        assert not fits(text.replace("QQ", f"a {closer}{opener}b")), target
+
+
 @pytest.mark.parametrize("name", ["gemma4", "functiongemma", "hermes"])
 @pytest.mark.parametrize("key", ["città", "B-C", "a.b/c", "日本", "$x@y"])
 def test_keys_of_any_script(name: str, key: str) -> None:
