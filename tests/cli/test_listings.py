@@ -99,3 +99,12 @@ def test_a_list_fits_a_terminal_of_80_columns(command: str, run: Run) -> None:
     assert max(map(cell_len, lines)) <= 80
     names = [entry["name"] for entry in json.loads(run(command, "--json")[1])]
     assert [line.split()[0] for line in lines[1:] if line[:1].strip()] == names
+
+
+def test_a_misspelt_show_is_reported_as_a_command(run: Run) -> None:
+    assert run("dialects", "shw") == (
+        2,
+        "",
+        "toolfmt: there is no command 'shw'; did you mean `toolfmt dialects show`?\n",
+    )
+    assert run("dialects", "hermez")[2].startswith("toolfmt: unknown dialect 'hermez'; did you mean 'hermes'?")

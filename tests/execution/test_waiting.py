@@ -508,3 +508,19 @@ def test_a_state_that_is_resumed_after_it_was_carried_on_repeats_no_question_of_
     started = next(one for one in saved if [call.why for call in one.pending] == ["started"])
     assert agent.run_sync(state=stored(started)).status == "waiting"
     assert ran == ["delete /b"]
+
+
+def test_a_call_waits_under_one_id_from_its_first_checkpoint_on() -> None:
+    registry, _ = toolbox()
+    states: list[AgentState] = []
+    agent = loop(Texts(ANSWER + call("ask_boss", question="?"), "Done."), registry, checkpoint=states.append)
+    state = agent.run_sync("Clean up.")
+    names = {one.id: one.call.arguments for one in states[0].pending}
+    assert len(names) == 5
+    assert [one.why for one in states[0].pending] == ["unstarted"] * 5
+    for one in (*states, state):
+        assert {pending.id: pending.call.arguments for pending in one.pending}.items() <= names.items()
+    assert [one.why for one in state.pending] == ["approval", "approval", "result"]
+    first = state.pending[0]
+    after = agent.run_sync(state=state, decisions={first.id: Approved()})
+    assert [one.id for one in after.pending] == [one.id for one in state.pending[1:]]

@@ -334,3 +334,10 @@ def test_an_empty_model_is_named() -> None:
 def test_a_state_without_a_version_is_none() -> None:
     with pytest.raises(ParseError, match="/version: the field is missing"):
         AgentState.from_json({})
+
+
+@pytest.mark.parametrize(("name", "said"), [("parze", "did you mean 'parse'"), ("zzz", r"dir\(toolfmt\) lists all")])
+def test_a_misspelt_name_of_the_package_has_a_hint(name: str, said: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; {said}"):
+        getattr(toolfmt, name)
+    assert not hasattr(toolfmt, name)

@@ -59,6 +59,7 @@ class Journal:
         self._calls: list[ToolExecution | Pending] = [
             one if self._reports else _started(one, one.call) for one in calls
         ]
+        self._ids = [one.id for one in calls]
         self._state = state
         self._changes = self._stored = 0
         self._one = anyio.Lock()
@@ -68,6 +69,13 @@ class Journal:
         await self._runtime.save(self._state(self._calls))
         reports = self._reports and self._runtime.checkpoint is not None
         return CallTurn(tuple(approved), self._reported if reports else None)
+
+    def kept(self, found: Sequence[ToolExecution | Pending]) -> list[ToolExecution | Pending]:
+        """Make calls that wait pending under the ids that they have had from the start."""
+        return [
+            one if isinstance(one, Pending) or one.failure != "waiting" else replace(waiting(one, -1), id=name)
+            for one, name in zip(found, self._ids, strict=False)
+        ]
 
     async def _reported(self, at: int, what: ToolInvocation | ToolExecution) -> None:
         before = self._calls[at]
@@ -85,7 +93,7 @@ class Journal:
                 return  # it was stored for another call meanwhile
             stored = self._changes
             try:
-                await self._runtime.save(self._state(self._calls))
+                await self._runtime.save(self._state(self.kept(self._calls)))
             except Exception as error:  # anybody's code
                 raise NotStored(f"the state could not be stored: {error_text(error)}") from error
             self._stored = stored
@@ -191,7 +199,7 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision | RunAgain
     def after(found: Sequence[ToolExecution | Pending], outcome: Outcome = GOES_ON) -> AgentState:
         """Make the state with what is known of the calls that run."""
         ended, again = _sorted(running, found)
-        ran = tuple(one for one in found if isinstance(one, ToolExecution) and one.failure != "waiting")
+        ran = tuple(one for one in found if isinstance(one, ToolExecution))
         done = replace(
             step,
             messages=_answered(step, {**results, **ended}),
@@ -202,9 +210,10 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision | RunAgain
         )
         return _with(state, done)
 
-    turn = await Journal(runtime, running, after).begin(approved)
+    journal = Journal(runtime, running, after)
+    turn = await journal.begin(approved)
     outcome = await runtime.execute([one.call for one in running], state, routed=True, turn=turn)
-    return after(outcome.executions, outcome)
+    return after(journal.kept(outcome.executions), outcome)
 
 
 def _sorted(
@@ -215,11 +224,9 @@ def _sorted(
     again: list[Pending] = []
     for pending, one in zip_longest(running, found):
         if isinstance(one, Pending):
-            again.append(one)
+            again.append(replace(one, at=pending.at))
         elif one is None:
             ended[pending.at] = ToolResult(name=pending.call.name, content=NOT_RUN, is_error=True)
-        elif one.failure == "waiting":
-            again.append(waiting(one, pending.at))
         else:
             ended[pending.at] = one.result
     return ended, again

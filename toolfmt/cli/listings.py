@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from toolfmt.cli.choice import meant
-from toolfmt.cli.output import note, say, write_json, write_table
+from toolfmt.cli.output import UsageError, note, say, write_json, write_table
 from toolfmt.dialect.record import AnyDialect
+from toolfmt.errors import UnknownDialectError, close_names
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.transcripts.formats import formats as known_formats
@@ -42,7 +43,12 @@ def list_all(
 ) -> None:
     """List the dialects (formats of tool calls); `show` prints one with a sample."""
     if name is not None:
-        show(name, json=json)
+        try:
+            show(name, json=json)
+        except UnknownDialectError:
+            if close_names(name, {"show": "show"}):
+                raise UsageError(f"there is no command {name!r}; did you mean `toolfmt dialects show`?") from None
+            raise
         return
     registry = default_registry()
     if json:

@@ -14,7 +14,7 @@ from toolfmt import jsontext
 from toolfmt.agents.messages import result_part
 from toolfmt.agents.runtime import GOES_ON, Outcome
 from toolfmt.agents.state import Pending
-from toolfmt.agents.waiting import NOT_RUN, Journal, waiting
+from toolfmt.agents.waiting import NOT_RUN, Journal
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.contracts import ALONE
@@ -54,14 +54,11 @@ async def played(
     answer: AnswerMessage, state: AgentState, runtime: Runtime, explain: Callable[[CallFailed], str]
 ) -> Step:
     """Run the calls and give each a result; that of a broken call is what `explain` returns."""
-    turn = ALONE
-    if answer.calls and runtime.checkpoint is not None:
-        calls = [
-            Pending(id=str(uuid4()), call=runtime.offer.routed(one), why="unstarted", at=-1) for one in answer.calls
-        ]
-        turn = await Journal(runtime, calls, lambda found: state.with_step(_step(answer, found, explain))).begin()
+    calls = [Pending(id=str(uuid4()), call=runtime.offer.routed(one), why="unstarted", at=-1) for one in answer.calls]
+    journal = Journal(runtime, calls, lambda found: state.with_step(_step(answer, found, explain)))
+    turn = await journal.begin() if calls and runtime.checkpoint is not None else ALONE
     outcome = await runtime.execute(answer.calls, state, turn=turn)
-    return _step(answer, outcome.executions, explain, outcome)
+    return _step(answer, journal.kept(outcome.executions), explain, outcome)
 
 
 def _step(
@@ -76,7 +73,7 @@ def _step(
         answer.step,
         messages=(*((answer.message,) if answer.message.parts else ()), *messages),
         calls=answer.calls,
-        executions=tuple(one for one in found if isinstance(one, ToolExecution) and one.failure != "waiting"),
+        executions=tuple(one for one in found if isinstance(one, ToolExecution)),
         pending=pending,
         errors=(*outcome.errors, *answer.step.errors),
         ends=None if answer.ended or answer.step.stop == "pause" else True,
@@ -100,8 +97,6 @@ def _results(
             at = len(results) + len(pending)
             if isinstance(one, Pending):
                 pending.append(replace(one, at=at))
-            elif one is not None and one.failure == "waiting":
-                pending.append(waiting(one, at))
             else:
                 results.append(_ran(part, one, answer.slips.get(event.index, "")))
         elif event.name:
@@ -115,7 +110,7 @@ def _results(
 
 def _done(found: Sequence[ToolExecution | Pending]) -> str:
     """Say which calls of an answer count, so that the model does not write them again with the broken one."""
-    counted = (one for one in found if isinstance(one, Pending) or not one.blocked or one.failure == "waiting")
+    counted = (one for one in found if isinstance(one, Pending) or not one.blocked)
     calls = [f"{one.call.name} {jsontext.dumps(one.call.arguments)}" for one in counted]
     shown = "\n".join(f"- {text if len(text) <= _SHOWN else f'{text[:_SHOWN]} …'}" for text in calls)
     return f"{_DONE}\n{shown}" if calls else ""
