@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,7 @@ from toolfmt.errors import (
     SchemaError,
     UnknownDialectError,
     UnknownToolError,
+    UnrepresentableError,
 )
 from toolfmt.events import CallFailed
 from toolfmt.lookup.registry import default_registry
@@ -341,3 +343,38 @@ def test_a_misspelt_name_of_the_package_has_a_hint(name: str, said: str) -> None
     with pytest.raises(AttributeError, match=f"no attribute '{name}'; {said}"):
         getattr(toolfmt, name)
     assert not hasattr(toolfmt, name)
+
+
+def nested(levels: int) -> dict[str, Any]:
+    return {"a": nested(levels - 1)} if levels else {}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "calls", "message"),
+    [
+        ("llama3-builtin", [{"name": "f"}, {"name": "g"}], "at /: a message holds one call, not 2"),
+        ("harmony", [{"name": "a b"}], "at /name: 'a b' cannot be written in a header"),
+        ("hermes", [{"name": ""}], "at /name: a call needs a tool's name"),
+        (
+            "hermes",
+            [{"name": "f", "arguments": nested(129)}],
+            "at /arguments: they are nested more than 128",
+        ),
+        ("qwen3-coder", [{"name": "a>b<c"}], "at /name: 'a>b<c' cannot be written between the dialect's markers"),
+        ("kimi-k2", [{"name": "f", "id": "call_1"}], "at /id: the id 'call_1' does not contain the tool's name"),
+        ("morph-xml", [{"name": "f", "arguments": {"a": 3}}], "at /arguments: the tool's schema does not determine"),
+    ],
+)
+def test_a_call_that_a_dialect_cannot_represent_is_refused_with_its_place(
+    dialect: str, calls: list[dict[str, Any]], message: str
+) -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    with pytest.raises(UnrepresentableError, match=re.escape(message)):
+        toolfmt.render_calls([{"arguments": {}, **call} for call in calls], dialect=dialect, tools=tools)
+
+
+def test_an_example_that_a_dialect_cannot_represent_is_refused_with_its_place() -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    examples = {"f": [{"a": "x"}, {"a": "</parameter>\n</function>\n</tool_call>"}]}
+    with pytest.raises(UnrepresentableError, match="at /examples/1: this example of 'f' cannot be written"):
+        toolfmt.manifest(tools, dialect="qwen3-coder", examples=examples)
