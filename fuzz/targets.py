@@ -159,7 +159,7 @@ def _of_tools(chance: Random) -> Any:
 
 
 def _grammar(case: Any) -> None:
-    if definitions(case["tools"]):  # without a tool there is nothing to write, and the caller hears so
+    if definitions(case["tools"]):  # without a tool there is nothing to write, which is reported
         grammar(case["dialect"], case["tools"], target=case["target"])
 
 
@@ -171,7 +171,7 @@ def _file(case: Any, suffix: str, read: Callable[[Path], object]) -> None:
 
 
 def _json(value: Any) -> str:
-    """Write a value as JSON, also what is none: a text as it is, else NaN and halves of surrogate pairs."""
+    """Write a value as JSON, or as what resembles it: a text as it is, else NaN and lone surrogates."""
     try:
         return value if isinstance(value, str) else json.dumps(value)
     except (RecursionError, ValueError):
@@ -209,7 +209,7 @@ def _make_record(chance: Random) -> Any:
 
 
 def _stream(case: Any) -> None:
-    if not isinstance(case["events"], list):  # a stream is an iterable, and the caller hears so
+    if not isinstance(case["events"], list):  # a stream is an iterable, which is checked
         return
     list(write_stream(read_stream(case["events"], source=case["source"]), target=case["target"]))
 

@@ -5,7 +5,7 @@ An input is one line that chooses, then the text:
     xml-items fitting 3
     <tool name="f"><arguments>...
 
-the dialect, the tools that the parser is told of, and the size of the pieces.
+the dialect, the tools that the parser gets, and the size of the pieces.
 A line that says something else chooses by its checksum, so any bytes are an input.
 """
 

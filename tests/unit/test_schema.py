@@ -21,13 +21,13 @@ from toolfmt.model import ToolDefinition
 from toolfmt.schema import (
     Validator,
     coerce,
-    coerce_tree,
     extra_arguments,
     inline_refs,
     item_schema,
     normalise,
     problems,
     property_schema,
+    relax,
     types,
     validation,
 )
@@ -368,7 +368,7 @@ def test_no_schema_however_odd_makes_reading_raise(schema: Any, text: str) -> No
     types(schema)
     coerce(text, schema)
     if isinstance(schema, dict):
-        coerce_tree({"a": [text, {"a": text}]}, schema)
+        relax({"a": [text, {"a": text}]}, schema)
         with contextlib.suppress(SchemaError):
             inline_refs(schema)
         with contextlib.suppress(SchemaError):
@@ -598,12 +598,11 @@ class TestCoercion:
             "unknown": {"k": ["5"]},
             "typed": True,
         }
-        result, changed = coerce_tree(tree, schema)
+        result, changes = relax(tree, schema)
         assert jsontext.equal(result, expected)
-        assert changed
+        assert len(changes) == 4
         assert tree["n"] == "3"
-        assert coerce_tree({"text": ["4"], "n": 3}, schema) == ({"text": ["4"], "n": 3}, False)
-        assert coerce_tree(["1"], None) == (["1"], False)
+        assert relax({"text": ["4"], "n": 3}, schema) == ({"text": ["4"], "n": 3}, ())
 
 
 class TestNormalise:

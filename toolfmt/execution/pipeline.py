@@ -93,7 +93,7 @@ _KINDS: Final[tuple[tuple[type[BaseException], FailureKind], ...]] = (
 """The failure of a call by the exception that its tool raises."""
 
 
-class RunStop(Exception):  # noqa: N818 - it is none
+class RunStop(Exception):  # noqa: N818 - it is not an error
     """Something that ends the whole run."""
 
     def __init__(self, cause: BaseException) -> None:
@@ -184,7 +184,7 @@ class Pipeline:
         for guard in self._settings.guards:
             try:
                 refused = _verdict(name_of(guard), guard.refuse(entry.call))
-            except Exception as error:  # noqa: BLE001 - anybody's code
+            except Exception as error:  # noqa: BLE001 - foreign code
                 refused = Blocked(failed(name_of(guard), error), "hook_failed")
             if refused is not None:
                 return refused
@@ -264,7 +264,7 @@ class Pipeline:
             return error
         except AgentStop:
             raise
-        except Exception as error:  # noqa: BLE001 - anybody's code
+        except Exception as error:  # noqa: BLE001 - foreign code
             return UnrunnableError("broken_tool", ExecutionError(error_text(error)))
 
     async def _ask_policy(
@@ -283,7 +283,7 @@ class Pipeline:
             raise
         except PolicyError as error:
             return Blocked(error_text(error), error.failure)
-        except Exception as error:  # noqa: BLE001 - anybody's code; a policy that cannot decide must not let it pass
+        except Exception as error:  # noqa: BLE001 - foreign code; a policy that cannot decide must not let it pass
             entry.cause = error
             return Blocked(failed(name, error), "hook_failed")
 
@@ -335,7 +335,7 @@ class Pipeline:
                     entry.execution = replaced(entry.execution, answer)
                 except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
                     raise RunStop(stop) from None
-                except (Exception, anyio.get_cancelled_exc_class()) as error:  # anybody's code
+                except (Exception, anyio.get_cancelled_exc_class()) as error:  # foreign code
                     if _from_outside():
                         raise
                     # The tool has run, and its result counts.
@@ -373,7 +373,7 @@ class Pipeline:
         for guard in self._settings.guards:
             try:
                 guard.record(execution)
-            except Exception:  # noqa: BLE001 - anybody's code; what it does not know it will not count
+            except Exception:  # noqa: BLE001 - foreign code; what it does not know it will not count
                 log.warning("%s failed on a record", name_of(guard), exc_info=True)
 
 

@@ -138,7 +138,7 @@ class Resolver:
             return self.timeout
 
     def _find(self, call: ToolInvocation, state: object) -> tuple[ToolDefinition, str | None]:
-        """Find a call's tool, and the server that runs it if it is none of the registry's functions."""
+        """Find a call's tool, and the server that runs it if no function of the registry does."""
         registered = self.registry.by_name.get(call.name)
         if registered is not None and self.registry.is_visible(call.name, state):
             runs_here = self.registry.function(call.name) is not None
@@ -211,7 +211,7 @@ def _check(definition: ToolDefinition, call: ToolInvocation, local: LocalFunctio
 
 
 async def _bound(binding: Binding, call: ToolInvocation, injected: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a function's arguments, in a thread if that runs anybody's code; raises `UnrunnableError`."""
+    """Make a function's arguments, in a thread if that runs foreign code; raises `UnrunnableError`."""
     bind = partial(binding.bind, call.arguments, injected)
     try:
         return await in_thread(bind) if binding.runs_code else bind()

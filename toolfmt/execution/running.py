@@ -56,7 +56,7 @@ def place_of(function: Callable[..., Any], wanted: object) -> RunPlace:
     if wanted == "process":
         try:
             pickle.dumps(function)
-        except Exception as error:  # noqa: BLE001 - pickle has no error of its own, and runs anybody's code
+        except Exception as error:  # noqa: BLE001 - pickle has no error of its own, and runs foreign code
             raise ValueError(
                 f"what runs in a process is a function at the top level of a module: {error_text(error)}"
             ) from None
@@ -86,7 +86,7 @@ def _repr(error: BaseException) -> str:
         return repr(error.args[0]) if error.args else ""
     except KeyboardInterrupt:
         raise
-    except BaseException:  # noqa: BLE001 - anybody's `__repr__`
+    except BaseException:  # noqa: BLE001 - foreign `__repr__`
         return ""
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LONGEST: Final = 100_000
 """Default limit of a result's characters."""
 DEEPEST: Final = 100
-"""Levels of nesting; some readers refuse more than a few more."""
+"""Levels of nesting; some readers refuse a few more than that."""
 _ROOM: Final = 10
 """How many times the limit is read, to count what is cut."""
 _UNREAD: Final = "... the rest was not read"
@@ -83,7 +83,7 @@ def text_of(value: object) -> str:
         text = str(value)
     except KeyboardInterrupt:
         raise
-    except BaseException:  # noqa: BLE001 - anybody's `__str__`
+    except BaseException:  # noqa: BLE001 - foreign `__str__`
         text = f"<{type(value).__name__} without text>"
     return clean(text)
 
@@ -197,7 +197,7 @@ class _Reader:
                 return self.mapping(value)
             if plain is _ITEMS:
                 return self.sequence(value)
-        except Exception:  # noqa: BLE001 - anybody's code
+        except Exception:  # noqa: BLE001 - foreign code
             return self.text(text_of(value))
         return self.text(text_of(value)) if plain is _NOTHING else self._within(value, lambda: self.read(plain))
 

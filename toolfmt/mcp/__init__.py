@@ -7,7 +7,7 @@
         executor = Executor(registry, servers=servers)
         text = manifest([*registry, *servers.tools], provider="anthropic")
 
-    serve(registry, name="weather")                                            # the other way: be such a server
+    serve(registry, name="weather")                                            # serve your own tools
 
 The first two also work with a plain `with` outside an event loop. Needs the extra `mcp`.
 """

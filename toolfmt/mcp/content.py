@@ -1,4 +1,4 @@
-"""Read a server's tools and results; write our own for MCP, the other way.
+"""Read a server's tools and results, and write our own for MCP.
 
 {"name": "get_weather", "inputSchema": {…}, "annotations": {"destructiveHint": true}}
     ToolDefinition(name="get_weather", server="weather", metadata={"annotations": {…}, "dangerous": True})

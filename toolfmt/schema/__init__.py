@@ -11,7 +11,7 @@ place or coercing a text never raises.
 """
 
 from toolfmt.schema.choices import chosen, depends
-from toolfmt.schema.coercion import coerce, coerce_tree, infer, relax
+from toolfmt.schema.coercion import coerce, infer, relax
 from toolfmt.schema.places import (
     declares,
     item_schema,
@@ -30,7 +30,6 @@ __all__ = [
     "Validator",
     "chosen",
     "coerce",
-    "coerce_tree",
     "declares",
     "depends",
     "extra_arguments",

@@ -169,19 +169,6 @@ def _unquoted(text: str) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def coerce_tree(value: JsonValue, schema: JsonObject | None) -> tuple[JsonValue, bool]:
-    """Coerce each text in a tree by the schema of its place: returns the tree, and whether it differs."""
-    if isinstance(value, str):
-        return coerce(value, schema)
-    if is_array(value):
-        items = [coerce_tree(item, item_schema(schema, i)) for i, item in enumerate(value)]
-        return [item for item, _ in items], any(changed for _, changed in items)
-    if is_object(value):
-        members = {key: coerce_tree(item, property_schema(schema, key)) for key, item in value.items()}
-        return {key: item for key, (item, _) in members.items()}, any(changed for _, changed in members.values())
-    return value, False
-
-
 def _read_integer(text: str) -> _Read:
     if len(text) > _MAX_NUMBER:
         return _UNREAD

@@ -49,7 +49,7 @@ def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:
     """Bring a tool's schema into a dialect; the same object comes back where nothing has to change.
 
     Raises `UnsupportedSchemaError` for what the dialect has no form for, with
-    the place, and for a schema that is too deep or unfolds without measure.
+    the place, and for a schema that is too deep or unfolds without bound.
     """
     if not is_object(schema):
         raise UnsupportedSchemaError(f"a tool's schema is an object, not {type(schema).__name__}")

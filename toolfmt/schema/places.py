@@ -97,7 +97,7 @@ def _types(allowed: frozenset[str] | None, members: tuple[JsonValue, ...]) -> fr
 
 
 def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
-    """Return the schema of an object's member; None if the schema doesn't speak of it.
+    """Return the schema of an object's member; None if the schema does not mention it.
 
     Looks through `$ref`, `allOf`, `anyOf` and `oneOf`; `additionalProperties`
     count only if none of them names the member. Patterns are not run: where
@@ -152,7 +152,7 @@ def takes_none(schema: JsonObject | None) -> bool:
 
 
 def item_schema(schema: JsonObject | None, index: int) -> JsonObject | None:
-    """Return the schema of an array's item; None if the schema doesn't speak of it."""
+    """Return the schema of an array's item; None if the schema does not mention it."""
     last = once(schema, "prefix", lambda: max((len(_prefix(node)) for node, _ in reach(schema)), default=0))
     at = min(index, last)
     return once(schema, at, lambda: _inside(schema, lambda node: _item(node, at)))

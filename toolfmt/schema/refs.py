@@ -55,7 +55,7 @@ def inline_refs(schema: JsonObject) -> JsonObject:
     Recursive definitions stay references into `$defs`, which then holds those
     and no others. A sibling that contradicts its target is put beside an
     `allOf`. Raises `UnresolvableReferenceError` with the pointer of the `$ref`,
-    or `SchemaError` for a schema that is too deep or unfolds without measure.
+    or `SchemaError` for a schema that is too deep or unfolds without bound.
     """
     return _Inliner(schema).run()
 

@@ -107,7 +107,7 @@ def problems(tool: ToolDefinition, arguments: Mapping[str, Any]) -> tuple[Proble
 def extra_arguments(tool: ToolDefinition, arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of arguments that the schema does not declare.
 
-    A schema that allows further members in so many words (`additionalProperties`
+    A schema that explicitly allows further members (`additionalProperties`
     other than false, or patterns) declares them all.
     """
     declared: set[str] = set()

@@ -113,7 +113,7 @@ def _class_schema(cls: type, name: str, documentation: Documentation) -> JsonObj
     if "$ref" in schema:  # a class that refers to itself; the root must still say that it is an object
         schema = copy.deepcopy(definitions[schema["$ref"].rpartition("/")[2]])
     if schema.get("type") != "object":
-        raise SchemaError(f"tool {name!r}: arguments are an object, and {cls!r} is none")
+        raise SchemaError(f"tool {name!r}: arguments are an object, and {cls!r} is not")
     if schema.get("title") == cls.__name__:
         del schema["title"]
     schema.pop("description", None)  # the tool's own description says it

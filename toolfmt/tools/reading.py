@@ -74,7 +74,7 @@ def read(value: object) -> tuple[Found, ...]:
     """Read tools as `tools` does, each with the function that it came from."""
     if jsontext.too_deep(value):
         raise SchemaError(f"{_too_deep(value)} nested more than {jsontext.MAX_NESTING} levels deep")
-    # Text is a path only here: inside a list or a wrapper it may be anybody's, and must not open files.
+    # Text is a path only here: inside a list or a wrapper it may come from a stranger, and must not open files.
     return _distinct(_read_named(value) if isinstance(value, str) else _read(value, ""))
 
 

@@ -112,7 +112,7 @@ class Approval:
             shown = await ask(self._preview, call)
         except AgentStop:
             raise
-        except Exception as error:  # noqa: BLE001 - anybody's code; nobody may approve what is not seen
+        except Exception as error:  # noqa: BLE001 - foreign code; a call that cannot be shown cannot be approved
             return Blocked(f"the call could not be shown for approval: {failed('its preview', error)}", "rejected")
         request = ApprovalRequest(call, shown, candidate.tool, candidate.context)
         if self._together:
@@ -141,7 +141,7 @@ class Approval:
                 return Blocked(f"{request.call.name!r} was rejected: {reason}", "rejected")
         except AgentStop:
             raise
-        except Exception as error:  # noqa: BLE001 - anybody's code; silence is no consent
+        except Exception as error:  # noqa: BLE001 - foreign code; only True approves
             return Blocked(f"{request.call.name!r} was rejected: {failed('asking', error)}", "rejected")
         return Blocked(f"{request.call.name!r} was rejected: no answer within {self._timeout:g} s", "rejected")
 

@@ -40,7 +40,7 @@ ValueKind: TypeAlias = Literal["path", "text", "unknown"]
 PATHS: Final = frozenset({"path", "file-path", "directory-path"})
 """What pydantic writes for `Path`, `FilePath` and `DirectoryPath`."""
 NO_PATHS: Final = frozenset({"json-pointer", "relative-json-pointer", "regex"})
-"""The formats of JSON Schema (draft 2020-12, validation, section 7.3) whose texts look like paths, and are none."""
+"""The formats of JSON Schema (draft 2020-12, validation, section 7.3) whose texts look like paths but are not paths."""
 LONGEST: Final = 4096
 """Characters of the longest path that an operating system takes."""
 MOST_MENTIONS: Final = 500
@@ -130,7 +130,7 @@ class ProjectBoundaries:
 
 
 class _Search(NamedTuple):
-    """The arguments of one tool that are paths, and those that are none, because the program says so."""
+    """The arguments of one tool that the program declares to be paths, and those that it declares to be text."""
 
     paths: frozenset[str]
     text: frozenset[str]

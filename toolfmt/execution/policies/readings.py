@@ -161,7 +161,7 @@ def _located(part: str) -> str:
 
 
 MOST: Final = 256
-"""Readings of one text without quotes; whoever wraps a text more often is not looked at further, and refused."""
+"""Readings of one text without quotes; a text with more is refused."""
 _OF_A_STRING: Final = 4
 """Readings that each quote in the text adds: one may begin or end a string that a list holds."""
 _LARGEST: Final = 1 << 20
