@@ -1,4 +1,4 @@
-"""Who may ask: clients that send a key, as the SDK of any API sends one, within the key's limits."""
+"""Access: clients send a key, as the SDK of any API does, and each key has its limits."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _MINUTE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks."""
+    """A client that sends a request."""
 
     name: str = ""
-    """What the configuration calls the key; "" where none is needed."""
+    """The key's name in the configuration; "" if no key is required."""
     key: str | None = None
     """What the client sent."""
     models: tuple[str, ...] = ("*",)
@@ -44,7 +44,7 @@ class Caller:
 
 
 class _Limits:
-    """What one key may still do: a bucket that fills evenly, and requests that are open."""
+    """The limits of one key: a bucket of requests that refills evenly, and a count of open requests."""
 
     def __init__(self, rule: ClientKey) -> None:
         self.rule = rule
@@ -87,7 +87,7 @@ class Access:
                 raise ParseError(f"the keys {first!r} and {name!r} are the same: each client needs its own")
 
     def check(self, request: HTTPConnection) -> tuple[Caller, _Limits | None]:
-        """Say who asks; raises `ExchangeError` for a client without a key."""
+        """Return the client; raises `ExchangeError` for a client without a key."""
         sent = list(_sent(request))
         if not self._clients:
             return Caller(key=next(iter(sent), None)), None
@@ -97,7 +97,7 @@ class Access:
         raise refusal("authentication", "the key is missing or wrong")
 
     def admit(self, request: HTTPConnection, stack: AsyncExitStack) -> Caller:
-        """Let a client in until `stack` is closed, within the limits of its key."""
+        """Admit a client until `stack` is closed, within the limits of its key."""
         caller, limits = self.check(request)
         if limits is not None:
             limits.take(stack)
@@ -110,7 +110,7 @@ def _limited(message: str, seconds: float) -> ExchangeError:
 
 
 def _sent(request: HTTPConnection) -> Iterator[str]:
-    """Give each key that a client sends."""
+    """Yield each key that a client sends."""
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         yield bearer

@@ -1,4 +1,4 @@
-"""What Bedrock asks for beside JSON: requests signed with AWS's credentials, streams in AWS's binary events.
+"""What Bedrock requires besides JSON: requests signed with AWS's credentials, streams of AWS's binary events.
 
 Signing and events are botocore's. Needs the extra `bedrock`.
 """
@@ -39,7 +39,7 @@ class Signer:
 
 
 class EventStream:
-    """Takes the data of events out of a stream of AWS's binary messages."""
+    """Reads the data of events from a stream of AWS's binary messages."""
 
     def __init__(self, longest: int) -> None:
         """Begin a stream; an event of more than `longest` bytes raises `LimitExceededError`."""
@@ -49,7 +49,7 @@ class EventStream:
         self._held = 0
 
     def feed(self, text: bytes) -> list[str]:
-        """Give each event that is complete, as JSON under its name; raises `ParseError` for what is no message."""
+        """Return each complete event as JSON under its name; raises `ParseError` for an invalid message."""
         self._held += len(text)
         if self._held > self._longest:
             raise LimitExceededError(f"an event of a stream is longer than {self._longest} bytes")
@@ -66,7 +66,7 @@ class EventStream:
         return found
 
     def close(self) -> list[str]:
-        """Give nothing more; raises `ParseError` where a message was cut off."""
+        """Return no events; raises `ParseError` if a message was cut off."""
         if self._held:
             raise ParseError("the stream ends within a message")
         return []

@@ -1,4 +1,4 @@
-"""The APIs that backs and clients speak, as data: where each takes requests, how it is given a key, how it streams.
+"""The APIs of backs and clients as data: the paths of requests, the headers of keys, how answers are streamed.
 
 POST /v1/chat/completions                    openai-chat
 POST /v1/responses                           openai-responses; /input_tokens counts, /compact shortens
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class Frames(Protocol):
-    """Takes the data of events out of the bytes of a stream."""
+    """Reads the data of events from the bytes of a stream."""
 
     def feed(self, text: bytes, /) -> list[str]:
-        """Give the JSON text of each event that is complete."""
+        """Return the JSON text of each complete event."""
         ...
 
     def close(self) -> list[str]:
-        """Give what the end of the stream completes."""
+        """Return the events that the end of the stream completes."""
         ...
 
 
@@ -62,7 +62,7 @@ class CountApi:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackApi:
-    """One API as the server speaks it to a back."""
+    """One API as the server uses it with a back."""
 
     format: str
     """Whose requests and answers these are."""
@@ -200,7 +200,7 @@ APIS: Final[Mapping[str, BackApi]] = {
     ),
     **{name: replace(_CHAT, format=name) for name in sorted(NAMES)},
 }
-"""What a back may speak, by the name that a configuration gives it."""
+"""The APIs of backs, by their names in a configuration."""
 
 
 Task: TypeAlias = Literal["answer", "count", "compact"]
@@ -253,12 +253,12 @@ _ROOTS: Final[Mapping[str, str]] = {
     "/api/": "ollama",
     "/mistral/": "mistral",
 }
-"""Whose clients ask below a path; all others are OpenAI's, and those that send one of these headers:"""
+"""The formats of clients by the beginning of a path; others are OpenAI's, unless they send one of these headers:"""
 _MARKS: Final[Mapping[str, str]] = {"anthropic-version": "anthropic", "x-goog-api-key": "gemini"}
 
 
 def asked_format(path: str, headers: Container[str]) -> str:
-    """Say whose client asks for a path, to answer it in words that it reads."""
+    """Return the format of the client that requests a path, for errors that it can read."""
     known = next((face.format for face in FACES if face.path == path), None)
     rooted = next((found for root, found in _ROOTS.items() if path.startswith(root)), None)
     marked = next((found for name, found in _MARKS.items() if name in headers), FACES[0].format)

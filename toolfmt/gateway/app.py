@@ -1,6 +1,6 @@
 """The server: faces as routes, lists of models, errors in each API's own shape.
 
-GET /health   the process lives        GET /ready   it takes requests        GET /metrics   for Prometheus
+GET /health   the process lives        GET /ready   it accepts requests        GET /metrics   for Prometheus
 GET /v1/models, /v1beta/models    the models, for OpenAI's, Anthropic's and Gemini's clients; /MODEL: one of them
 GET /api/tags                     the same for Ollama's
 
@@ -135,7 +135,7 @@ def app_from_environment() -> Starlette:
 
 
 def log_requests() -> None:
-    """Write the log's lines of requests to stderr."""
+    """Log requests to stderr."""
     log = logging.getLogger("toolfmt.gateway")
     log.setLevel(logging.INFO)
     log.addHandler(logging.StreamHandler())
@@ -146,7 +146,7 @@ async def _healthy(_: Request) -> Response:
 
 
 async def _ready(request: Request) -> Response:
-    """Say whether requests are taken."""
+    """Report whether requests are accepted."""
     ready = getattr(request.app.state, "ready", False)
     return json_response({"status": "ready" if ready else "not ready"}, 200 if ready else 503, {})
 
@@ -177,20 +177,20 @@ def _described(models: Models, write: Callable[[str], JsonObject]) -> _Answer:
 
 
 async def _refused(request: Request, error: HTTPException) -> Response:
-    """Answer a path or method that is not there, in the words of the client's API."""
+    """Answer an unknown path or method in the format of the client's API."""
     message = f"{error.detail}: {request.method} {request.url.path}"
     failure = read_error(message, status=error.status_code)
     return _written(request, failure, error.status_code, error.headers or {})
 
 
 async def _failed(request: Request, error: ExchangeError) -> Response:
-    """Answer where a request beside those of the faces is refused."""
+    """Answer a refused request to a path that is not a face's."""
     format_ = asked_format(request.url.path, request.headers)
     return _written(request, error.failure, error_status(error.failure, format_), error.headers)
 
 
 async def _broken(request: Request, _: Exception) -> Response:
-    """Answer where the server itself fails; what happened is in the log alone."""
+    """Answer when the server itself fails; the reason is only in the log."""
     return _written(request, Failure(kind="server", message="the gateway failed"), 500, {})
 
 
@@ -204,7 +204,7 @@ _NEVER: Final = "1970-01-01T00:00:00Z"
 
 
 class Models:
-    """Knows the models that are served."""
+    """The models that are served."""
 
     def __init__(self, config: Config, upstreams: Mapping[str, Upstream]) -> None:
         """Take the routes, and the backs to ask."""
@@ -212,7 +212,7 @@ class Models:
         self._upstreams = upstreams
 
     async def names(self) -> list[str]:
-        """List all models; a back that cannot say what it has is left out, and the log says so.
+        """List all models; a back that cannot list its own is left out, with a line in the log.
 
         Raises `ExchangeError` where that leaves none.
         """
@@ -260,9 +260,9 @@ LISTS: Final[Mapping[str, Callable[[Sequence[str]], JsonObject]]] = {
         "models": [{"name": name, "model": name, "modified_at": _NEVER, "size": 0} for name in names]
     },
 }
-"""What lists the models, by path."""
+"""Writers of lists of models, by path."""
 ROWS: Final[Mapping[str, Callable[[str], JsonObject]]] = {
     "/v1/models/{model:path}": _row,
     "/v1beta/models/{model:path}": _row,
 }
-"""What describes one model, by path."""
+"""Writers of a model's description, by path."""

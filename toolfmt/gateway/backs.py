@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
-"""Headers of a back's answer that the client is given."""
+"""Headers of a back's answer that are passed to the client."""
 
 
 class Upstream:
@@ -58,7 +58,7 @@ class Upstream:
         self._timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
 
     def sent_by(self, key: str | None) -> Upstream:
-        """Give the back as it is for a client; only where its rule says so, the client's own key goes along."""
+        """Return the back for a client; with `pass_key` it is sent the client's own key."""
         if not self.back.pass_key or not key:
             return self
         made = copy(self)
@@ -157,7 +157,7 @@ class Upstream:
             raise bad_answer("the upstream's answer broke off", error) from None
 
     async def _pieces(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
-        """Give an answer's bytes, in time and no more than may be; raises TimeoutError and `UpstreamError`."""
+        """Yield an answer's bytes within the limits of time and size; raises TimeoutError and `UpstreamError`."""
         size, wait = 0, self.back.first_byte_timeout
         pieces = response.aiter_bytes()
         while piece := await self._within(wait, anext(pieces, b"")):
@@ -207,7 +207,7 @@ def _passed(response: httpx2.Response) -> Mapping[str, str]:
 
 
 class ModelFolder:
-    """What a model's folder says."""
+    """A model's folder: its dialect and its chat template."""
 
     def __init__(self, path: str) -> None:
         """Examine the folder; raises `TemplateError` where it has no template."""

@@ -37,7 +37,7 @@ from toolfmt.gateway.apis import APIS
 from toolfmt.lookup.registry import AUTO, default_registry
 
 Constraint: TypeAlias = Literal["llama.cpp", "llguidance", "vllm", "sglang"]
-"""Whose words a server takes a grammar in."""
+"""The servers that accept a grammar, each in its own field."""
 MIB = 1024 * 1024
 _HEADER: Final = regex.compile(r"[\x20-\x7e]+")
 """What a header may contain."""
@@ -47,7 +47,7 @@ CONFIG_VARIABLE = "TOOLFMT_GATEWAY"
 
 
 def secret(env: str | None, file: str | None) -> str | None:
-    """Get a key from an environment variable or a file; raises `ParseError` where it is not there."""
+    """Get a key from an environment variable or a file; raises `ParseError` if it is missing."""
     if env is not None:
         key, place = os.environ.get(env, ""), f"the environment variable {env}"
     elif file is not None:
@@ -73,7 +73,7 @@ class Back(_Closed):
     """A model's server."""
 
     api: str = "openai-chat"
-    """What it speaks; `text` is Chat Completions without tools: calls are in the text, in a dialect."""
+    """Its API; `text` is Chat Completions without tools: calls are in the text, in a dialect."""
     url: str
     """Its base address, as its SDK takes it: `http://127.0.0.1:8080/v1`."""
     key_env: str | None = None
@@ -84,7 +84,7 @@ class Back(_Closed):
     """Sign requests for this region of AWS, with the credentials that botocore finds; without it a `bedrock` back
     is sent its key."""
     pass_key: bool = False
-    """Forward the client's key to this back (off by default). Only for a gateway that has no keys itself."""
+    """Forward the client's key to this back. Only for a gateway without keys of its own."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Further headers of each request."""
     extra: dict[str, Any] = Field(default_factory=dict)
@@ -100,7 +100,7 @@ class Back(_Closed):
     """Of a back whose model writes text: the model's folder. Its chat template decides the dialect, as `toolfmt doctor`
     finds it, and renders the prompt of `completions` and `llama.cpp`."""
     retries: int = Field(default=2, ge=0, le=10)
-    """How often a `text` back is asked again after a call, or an answer in JSON, that cannot be used."""
+    """How often a `text` back is asked again after an invalid call or an invalid answer in JSON."""
     constraint: Constraint | None = None
     """Hold a `text` back by a grammar to required calls, strict tools and answers in JSON: how its server takes
     grammars. `llguidance` is a llama.cpp that is built with it."""
@@ -205,7 +205,7 @@ class ModelRoute(_Closed):
 
 
 class ClientKey(_Closed):
-    """A key that clients may send, and what it allows."""
+    """A client's key, and its limits."""
 
     key_env: str | None = None
     """The environment variable that holds it."""
@@ -226,12 +226,12 @@ class ClientKey(_Closed):
 
 
 class Redaction(_Closed):
-    """What is taken out of all texts of a request before anybody else sees it."""
+    """A pattern that is replaced in all texts of a request before it is sent or stored."""
 
     pattern: str
     """A regular expression."""
     replacement: str = "[redacted]"
-    """What is written instead; no quotes and no backslashes, because texts may hold JSON."""
+    """The replacement; without quotes and backslashes, because a text may be JSON."""
 
     @model_validator(mode="after")
     def _is_an_expression(self) -> Self:
@@ -262,11 +262,11 @@ class Config(_Closed):
     """The address of a database, as SQLAlchemy has it (`sqlite:///gateway.db`): answers are kept there, and clients
     go on with them by `previous_response_id`. Needs the extra `store`, and the driver of any other database."""
     record: bool = False
-    """Keep the exchanges of all clients in the store, also those that they do not want stored."""
+    """Store the exchanges of all clients, including those with `store: false`."""
     traces: bool = False
     """Make OpenTelemetry spans of requests. Needs the extra `otel`, and an SDK that exports them."""
     strict: bool = False
-    """Refuse a request of which content or meaning would be lost."""
+    """Reject requests that would lose content or meaning."""
     max_body: int = Field(default=32 * MIB, gt=0)
     """Bytes of a request's body."""
     body_timeout: float = Field(default=60, gt=0)

@@ -5,7 +5,7 @@ gemini             POST /v1beta/models/MODEL:countTokens         {"totalTokens":
 openai-responses   POST /v1/responses/input_tokens               {"object": "response.input_tokens", "input_tokens": 12}
 
 The back counts where its API can. Else the tokens are those of the tokenizer that the back names: an estimate, because
-nothing is known of what the server puts around the texts. Without one, the request is refused.
+the server's own template is unknown. Without one, the request is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ANSWERS: Final[Mapping[str, Callable[[int], JsonObject]]] = {
     "gemini": lambda count: {"totalTokens": count},
     "openai-responses": lambda count: {"object": "response.input_tokens", "input_tokens": count},
 }
-"""How each API says a number of tokens."""
+"""How each API writes a number of tokens."""
 
 
 class Counting(Handler):

@@ -1,8 +1,8 @@
-"""What an API's answers say of their request, and fields that are always there: strict clients miss them.
+"""Fields of answers that repeat the request or are always present: strict clients require them.
 
 {"temperature": 0.5}    {"id": "resp_1", "output": [...], "temperature": 0.5, "truncation": "disabled", ...}
 
-A back of another API knows nothing of them. Fields and defaults: Open Responses' specification of 2026-04-24
+A back of another API does not send them. Fields and defaults: Open Responses' specification of 2026-04-24
 (`ResponseResource`), and anthropic 2.12, types/message.py, types/usage.py and types/tool_use_block.py.
 """
 
@@ -41,7 +41,7 @@ _ASKED: Final[JsonObject] = {
     "safety_identifier": None,
     "prompt_cache_key": None,
 }
-"""What a response says of its request, and what it says where the request does not."""
+"""The fields of a request that a response repeats, and their defaults."""
 _TOOL: Final[JsonObject] = {"description": None, "parameters": None, "strict": None}
 _USAGE: Final[JsonObject] = {
     "cache_creation": None,

@@ -32,7 +32,7 @@ class ExchangeError(Exception):
 
 
 class UpstreamError(ExchangeError):
-    """A back failed; if it was not `reached` or is overloaded, another one may be asked."""
+    """A back failed; another may be asked if this one was not `reached` or is overloaded."""
 
     reached = True
     """Whether the back has received the request."""

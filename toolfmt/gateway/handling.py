@@ -1,6 +1,6 @@
-"""A request on its way: which model and route it names, which back is asked, what the client is given.
+"""A request: its model and route, the backs that are asked, and the answer for the client.
 
-A `Handler` finds the route and asks its backs in turn; what is asked of a back is each handler's own.
+A `Handler` finds the route and asks its backs in turn; its subclasses say what they ask.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ redacted. A client that sends the header itself gets it after a stream too, in a
 
 @dataclass(slots=True)
 class GatewayAnswer:
-    """What the client is given: a whole value, or the events of a stream."""
+    """An answer for the client: a whole value, or the events of a stream."""
 
     value: JsonValue = None
     events: AsyncIterator[JsonObject] | None = None
@@ -256,7 +256,7 @@ def _defaults(asked: Asked, upstream: Upstream) -> JsonObject:
 
 
 def _order(route: ModelRoute) -> list[str]:
-    """Say which back is asked first, by the route's weights, and which then."""
+    """Return the backs in the order in which they are asked; the first is drawn by the route's weights."""
     if not route.weights:
         return list(route.backs)
     (first,) = random.choices(range(len(route.backs)), route.weights)  # noqa: S311 - a load is spread, nothing is secret
@@ -264,13 +264,13 @@ def _order(route: ModelRoute) -> list[str]:
 
 
 _KEPT: Final = frozenset({"model", "previous_response_id", "previous_interaction_id"})
-"""Fields of a request that are names, and no texts."""
+"""Fields of a request that are names, not text."""
 _SECONDS: Final = 1.0
-"""How long one pattern may look at one text."""
+"""The longest search of one pattern in one text."""
 
 
 class Redactor:
-    """Applies patterns to requests; `count` is how often they matched."""
+    """Replaces matches of patterns in requests; `count` is their number."""
 
     def __init__(self, rules: Iterable[Redaction]) -> None:
         """Take the rules."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from anyio import to_thread
 
@@ -18,15 +18,14 @@ from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import refusal
-from toolfmt.gateway.store import KeptExchange, Store, StoreError, whole_request
-from toolfmt.jsontext import is_array
-from toolfmt.transcripts.formats import find
+from toolfmt.gateway.store import KeptExchange, Store, StoreError, after, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from toolfmt.model import JsonObject
 
+T = TypeVar("T")
 _DELETED: Final[Mapping[str, Callable[[str], JsonObject]]] = {
     "openai-responses": lambda ident: {"id": ident, "object": "response", "deleted": True},
     "gemini-interactions": lambda _: {},
@@ -47,25 +46,17 @@ class Keeper:
 
         Raises `ExchangeError` for an unknown one.
         """
-        field = NAMED[format]
-        chain = await self.found(ident, format, owner, field)
-        rest = {name: value for name, value in body.items() if name != field}
-        last = KeptExchange(id="", face=format, request=rest, answer={})
+        chain = await self.found(ident, format, owner, NAMED[format])
         try:
-            whole = await to_thread.run_sync(whole_request, [*chain, last])
+            before = await to_thread.run_sync(messages_of, chain)
         except ToolFmtError as error:
             raise refusal("server", f"{ident!r} cannot be read", error) from None
-        name = find(format).messages
-        own, messages = body.get(name), whole.get(name)
-        ours = len(own) if is_array(own) else 1 if own else 0
-        return whole, len(messages) - ours if is_array(messages) else 0
+        rest = {name: value for name, value in body.items() if name != NAMED[format]}
+        return after(before, rest, format), len(before)
 
     async def found(self, ident: str, format: str, owner: str, field: str = "id") -> list[KeptExchange]:  # noqa: A002 - as above
         """Find an exchange and those before it; raises `ExchangeError` where there is none for this client."""
-        try:
-            chain = await to_thread.run_sync(self.store.find, ident, owner)
-        except StoreError as error:
-            raise refusal("server", str(error)) from None
+        chain = await _stored(partial(self.store.find, ident, owner))
         if not chain or chain[-1].face != format:
             raise refusal("not_found", f"{field}: there is no {ident!r}", param=field)
         return chain
@@ -80,10 +71,7 @@ class Keeper:
     async def deleted(self, ident: str, format: str, owner: str) -> JsonObject:  # noqa: A002 - as above
         """Delete a stored answer, and say so as its API does; raises `ExchangeError` where there is none."""
         await self.found(ident, format, owner)
-        try:
-            await to_thread.run_sync(partial(self.store.delete, ident, owner, recorded=self.record))
-        except StoreError as error:
-            raise refusal("server", str(error)) from None
+        await _stored(partial(self.store.delete, ident, owner, recorded=self.record))
         return _DELETED[format](ident)
 
     def wants(self, body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name
@@ -93,10 +81,15 @@ class Keeper:
     async def keep(self, exchange: KeptExchange) -> None:
         """Store an exchange; raises `ExchangeError` where that fails."""
         kept = _kept(exchange.request, exchange.face)
-        try:
-            await to_thread.run_sync(self.store.save, replace(exchange, kept=kept))
-        except StoreError as error:
-            raise refusal("server", str(error)) from None
+        await _stored(partial(self.store.save, replace(exchange, kept=kept)))
+
+
+async def _stored(work: Callable[[], T]) -> T:
+    """Work with the store in a thread; raises `ExchangeError` where it fails."""
+    try:
+        return await to_thread.run_sync(work)
+    except StoreError as error:
+        raise refusal("server", str(error)) from None
 
 
 def _kept(body: JsonObject, format: str) -> bool:  # noqa: A002 - the field's name

@@ -6,6 +6,7 @@ load_config("gateway.toml")     gateway.toml, line 3: backs/it/kye_env: unknown 
 from __future__ import annotations
 
 import tomllib
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ from toolfmt.errors import ParseError, close_names, did_you_mean
 from toolfmt.gateway.config import Back, ClientKey, Config, ModelRoute, Redaction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from pydantic_core import ErrorDetails
 
@@ -48,20 +49,25 @@ def load_config(path: str | Path) -> Config:
 
 def changed(config: Config, **changes: object) -> Config:
     """Make a configuration with other values; raises `ParseError` where they do not hold together."""
-    try:
+    with _reported():
         return Config.model_validate(config.model_dump() | changes)
-    except ValidationError as error:
-        raise ParseError("; ".join(map(_said, _errors(error)))) from None
 
 
 def single(url: str, api: str, **options: object) -> Config:
     """Make the configuration of one back for every model; raises `ParseError` for what does not hold together."""
     chosen = {name: value for name, value in options.items() if value is not None}
-    try:
+    with _reported():
         back = Back.model_validate({"api": api, "url": url, **chosen})
         return Config(backs={"upstream": back}, routes=(ModelRoute(backs=("upstream",)),))
+
+
+@contextmanager
+def _reported(where: Callable[[Sequence[int | str]], str] = lambda _: "") -> Generator[None]:
+    """Raise `ParseError` for what pydantic finds; `where` says the line of a place."""
+    try:
+        yield
     except ValidationError as error:
-        raise ParseError("; ".join(map(_said, _errors(error)))) from None
+        raise ParseError("; ".join(f"{where(one['loc'])}{_said(one)}" for one in _errors(error))) from None
 
 
 def _errors(error: ValidationError) -> list[ErrorDetails]:

@@ -5,7 +5,7 @@
     toolfmt_losses_total{code="setting"} 1.0
     toolfmt_open_streams 2.0
 
-A label is never what a client sent.
+A label never contains what a client sent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Metrics:
     """The counters of one server."""
 
     def __init__(self) -> None:
-        """Begin to count."""
+        """Make the counters."""
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "toolfmt_requests_total",

@@ -1,6 +1,6 @@
 """One request of a face: its body, its answer, whole or streamed, its errors in the API's own words, its log line.
 
-If the client goes away, what was begun for it ends, at the back too.
+If the client disconnects, its request to the back is cancelled.
 """
 
 from __future__ import annotations
@@ -63,19 +63,16 @@ class FaceServer:
             body = await _body(request, self._handler.config)
             asking = partial(self._answered, request, body, stack, caller)
             answered, pieces, first = await unless_gone(request, asking)
-        except ExchangeError as error:
-            status = error_status(error.failure, face.format)
+        except (ExchangeError, ClientDisconnect) as error:
+            failed = error if isinstance(error, ExchangeError) else None
+            status = GONE if failed is None else error_status(failed.failure, face.format)
             note(status)
             await stack.aclose()
             self._metrics.count(face.format, "", status, time.perf_counter() - began)
-            _note(face, status, began, error=error.logged)
-            return json_response(write_error(error.failure, face.format), status, error.headers)
-        except ClientDisconnect:
-            note(GONE)
-            await stack.aclose()
-            self._metrics.count(face.format, "", GONE, time.perf_counter() - began)
-            _note(face, GONE, began, error="the client went away")
-            return Response(status_code=GONE)
+            _note(face, status, began, error="the client disconnected" if failed is None else failed.logged)
+            if failed is None:
+                return Response(status_code=status)
+            return json_response(write_error(failed.failure, face.format), status, failed.headers)
         except BaseException:
             await stack.aclose()
             raise
@@ -95,7 +92,7 @@ class FaceServer:
     async def _answered(
         self, request: Request, body: JsonObject, stack: AsyncExitStack, caller: Caller
     ) -> tuple[GatewayAnswer, AsyncGenerator[str] | None, str]:
-        """Get an answer; of a stream its first piece, because an error before it has a status of its own."""
+        """Get an answer, and the first piece of a stream: an error before it has an HTTP status."""
         face = self._face
         answered = await self._handler.answer(body, _given(face, request, body), stack, caller)
         if answered.events is None:
@@ -146,7 +143,7 @@ async def _frames(
 
 
 async def _body(request: Request, config: Config) -> JsonObject:
-    """Read the request's JSON object, no more of it than may be, and no longer."""
+    """Read the request's JSON object within the limits of size and time."""
     found = bytearray()
     with anyio.move_on_after(config.body_timeout) as scope:
         async for piece in request.stream():
@@ -194,14 +191,14 @@ def _note(  # noqa: PLR0913 - what is known of a request
 
 
 GONE: Final = 499
-"""The status that the log gives a request whose client did not wait for the answer, as nginx does."""
+"""The status in the log of a request whose client disconnected before the answer, as in nginx."""
 T = TypeVar("T")
 
 
 async def unless_gone(request: Request, work: Callable[[], Awaitable[T]]) -> T:
-    """Work for a client as long as it is there; the request's body has been read.
+    """Work for a client until it disconnects; the request's body has been read.
 
-    Raises `ClientDisconnect` where it goes away, and `ExchangeError` as `work` does.
+    Raises `ClientDisconnect` if it does, and `ExchangeError` as `work` does.
     """
     found: list[T] = []
     failed: list[ExchangeError] = []
@@ -226,7 +223,7 @@ async def unless_gone(request: Request, work: Callable[[], Awaitable[T]]) -> T:
 
 
 class AnswerStream(StreamingResponse):
-    """A streamed answer; what it needs is let go when it ends, however it does."""
+    """A streamed answer whose resources are released when it ends for any reason."""
 
     def __init__(
         self, pieces: AsyncIterator[str], stack: AsyncExitStack, *, headers: Mapping[str, str], media_type: str
@@ -236,7 +233,7 @@ class AnswerStream(StreamingResponse):
         self._stack = stack
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it, as fast as the client reads; nothing more is asked for before."""
+        """Send it as fast as the client reads; the back is read no faster."""
         try:
             await super().__call__(scope, receive, send)
         finally:

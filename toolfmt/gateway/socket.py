@@ -59,7 +59,7 @@ class SocketServer:
                 group.cancel_scope.cancel()
 
     async def _listen(self, socket: WebSocket, asked: MemoryObjectSendStream[str], scope: CancelScope) -> None:
-        """Take the client's messages one by one; when it goes away, its answer ends, at the back too."""
+        """Receive the client's messages one by one; when it disconnects, its request to the back is cancelled."""
         with suppress(WebSocketDisconnect, KeyError):  # KeyError: a message of bytes
             while True:
                 await asked.send(await socket.receive_text())

@@ -12,6 +12,7 @@ Needs the extra `store`.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -23,7 +24,7 @@ from toolfmt.transcripts.exchanges import exchange, message_list
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from toolfmt.model import JsonObject, JsonValue
 
@@ -53,6 +54,14 @@ _EXCHANGES: Final[Any] = sql.Table(
 
 class StoreError(Exception):
     """The store cannot be read or written."""
+
+
+@contextmanager
+def _raising(what: str) -> Generator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise StoreError(f"{what}: {type(error).__name__}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,23 +102,17 @@ class Store:
         """Write an exchange; it is there for good when this returns. Raises `StoreError`."""
         row = asdict(exchange)
         row |= {"request": jsontext.dumps(exchange.request), "answer": jsontext.dumps(exchange.answer)}
-        try:
-            with self._engine.begin() as connection:
-                connection.execute(sql.insert(_EXCHANGES).values(row))
-        except SQLAlchemyError as error:
-            raise StoreError(f"the exchange cannot be stored: {type(error).__name__}") from error
+        with _raising("the exchange cannot be stored"), self._engine.begin() as connection:
+            connection.execute(sql.insert(_EXCHANGES).values(row))
 
     def find(self, ident: str, owner: str) -> list[KeptExchange]:
         """Find an exchange that a client may continue from, after all those before it; empty where there is none.
 
         Raises `StoreError`.
         """
-        try:
-            with self._engine.connect() as connection:
-                columns = _EXCHANGES.c
-                return _chain(connection, columns.id == ident, columns.owner == owner, columns.kept)
-        except SQLAlchemyError as error:
-            raise StoreError(f"the store cannot be read: {type(error).__name__}") from error
+        columns = _EXCHANGES.c
+        with _raising("the store cannot be read"), self._engine.connect() as connection:
+            return _chain(connection, columns.id == ident, columns.owner == owner, columns.kept)
 
     def delete(self, ident: str, owner: str, *, recorded: bool) -> bool:
         """Delete an exchange, with those before it that were deleted earlier; False where there is none.
@@ -118,19 +121,16 @@ class Store:
         the record stays. Raises `StoreError`.
         """
         columns, one = _EXCHANGES.c, ident
-        try:
-            with self._engine.begin() as connection:
-                owned = (columns.id == ident, columns.owner == owner, columns.kept)
-                hidden = connection.execute(sql.update(_EXCHANGES).where(*owned).values(kept=False)).rowcount > 0
-                while hidden and not recorded and one is not None:
-                    row = connection.execute(sql.select(columns.earlier, columns.kept).where(columns.id == one)).first()
-                    later = sql.select(columns.id).where(columns.earlier == one).limit(1)
-                    if row is None or row.kept or connection.execute(later).first() is not None:
-                        break
-                    connection.execute(sql.delete(_EXCHANGES).where(columns.id == one))
-                    one = row.earlier
-        except SQLAlchemyError as error:
-            raise StoreError(f"the store cannot be written: {type(error).__name__}") from error
+        owned = (columns.id == ident, columns.owner == owner, columns.kept)
+        with _raising("the exchange cannot be deleted"), self._engine.begin() as connection:
+            hidden = connection.execute(sql.update(_EXCHANGES).where(*owned).values(kept=False)).rowcount > 0
+            while hidden and not recorded and one is not None:
+                row = connection.execute(sql.select(columns.earlier, columns.kept).where(columns.id == one)).first()
+                later = sql.select(columns.id).where(columns.earlier == one).limit(1)
+                if row is None or row.kept or connection.execute(later).first() is not None:
+                    break
+                connection.execute(sql.delete(_EXCHANGES).where(columns.id == one))
+                one = row.earlier
         return hidden
 
     def rows(self) -> Iterator[JsonObject]:
@@ -139,26 +139,30 @@ class Store:
         with self._engine.connect() as connection, self._engine.connect() as other:
             for row in connection.execution_options(yield_per=100).execute(ordered).mappings():
                 one = _exchange(row)
-                chain = [one] if one.earlier is None else _chain(other, _EXCHANGES.c.id == one.id)
-                yield asdict(replace(one, request=whole_request(chain)))
+                if one.earlier is not None:
+                    before = messages_of(_chain(other, _EXCHANGES.c.id == one.earlier))
+                    one = replace(one, request=after(before, one.request, one.face))
+                yield asdict(one)
 
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
 
 
-def whole_request(chain: Sequence[KeptExchange]) -> JsonObject:
-    """Make the request of the last exchange with the messages of all those before it; raises `ParseError`."""
-    *before, last = chain
-    format_ = find(last.face)
-    messages: list[JsonValue] = []
-    for one in before:
-        joined = exchange(one.request, one.answer, one.face)
-        said = joined.get(format_.messages) if is_object(joined) else joined
-        messages += said if is_array(said) else []
-    if not messages:
-        return last.request
-    return {**last.request, format_.messages: [*messages, *message_list(last.request.get(format_.messages), format_)]}
+def messages_of(chain: Iterable[KeptExchange]) -> list[JsonValue]:
+    """List the messages of exchanges, their answers among them; raises `ParseError`."""
+    found: list[JsonValue] = []
+    for one in chain:
+        whole = exchange(one.request, one.answer, one.face)
+        said = whole.get(find(one.face).messages) if is_object(whole) else whole
+        found += said if is_array(said) else []
+    return found
+
+
+def after(before: Iterable[JsonValue], request: JsonObject, face: str) -> JsonObject:
+    """Put earlier messages before those of a request."""
+    made = find(face)
+    return {**request, made.messages: [*before, *message_list(request.get(made.messages), made)]}
 
 
 def _chain(connection: Any, *conditions: Any) -> list[KeptExchange]:

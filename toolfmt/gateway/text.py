@@ -117,13 +117,13 @@ class TextReading:
 log: Final = logging.getLogger("toolfmt.gateway")
 _TOOLS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "messages"})
 _SHOWN: Final = "hermes"
-"""How tools are shown to a model of which nothing is known."""
+"""The dialect that shows tools to an unknown model."""
 MALFORMED: Final = "malformed_tool_use"
 """Bedrock's word for an answer that ends with a call that cannot be used; Chat Completions has none."""
 _FURTHER: Final = "further_call"
 """The notice of a call that is left out because the request allows only one."""
 _EXPECTED: Final = frozenset({"dialect_detected"})
-"""Notices of what is no deviation."""
+"""Notices that report no deviation."""
 _CONSTRAINTS: Final[Mapping[Constraint, tuple[str, Callable[[str], JsonObject]]]] = {
     "llama.cpp": ("gbnf", lambda text: {"grammar": text}),
     "llguidance": ("lark", lambda text: {"grammar": text}),
@@ -170,7 +170,7 @@ class TextRequest:
         }
         self.retries = back.retries
         self.notices: dict[str, str] = {}
-        """What was done to get the answer, once it is complete."""
+        """What was done to get the answer, when it is complete."""
         self._times = 1
         self._folder = folder if upstream.api.prompted else None
         self._transcript, self._chat = transcript, chat
@@ -179,7 +179,7 @@ class TextRequest:
         beside = {"response_format"} if held or self.tools else set[str]()  # else the server may hold to it itself
         self._settings = {key: value for key, value in request.items() if key not in _TOOLS | beside} | held
         self.silent = self.needed or (self.output is not None and not held)
-        """Whether nothing is given before the answer is known to count."""
+        """Whether the whole answer is held back until it is valid."""
         self.holds = bool(back.retries) and (bool(self.tools) or self.silent)
         self.request = self._written()
 
@@ -194,7 +194,7 @@ class TextRequest:
         return {"prompt": str(prompt), **self._settings}
 
     def reading(self) -> TextReading:
-        """Begin to read an answer; while the model can be asked again, a call must fit its tool."""
+        """Make the reader of an answer; while the model can be asked again, a call must fit its tool."""
         parser = open_parser(**self.options, validate=bool(self.retries)) if self.tools else None
         return TextReading(parser, self._taken, parallel=self._parallel)
 
@@ -216,7 +216,7 @@ class TextRequest:
         return field(made.text)
 
     def again(self, text: str, events: list[Event], *, cut: bool = False) -> JsonObject | None:
-        """Make the next request where an answer cannot be used; None where it counts. `cut`: it was too long."""
+        """Make the next request if an answer is invalid, else None. `cut`: it reached the limit of tokens."""
         advice = self._advice(text, events, cut=cut) if self.retries else ""
         if not advice:
             return None
@@ -227,7 +227,7 @@ class TextRequest:
         return self.request
 
     def _advice(self, text: str, events: list[Event], *, cut: bool) -> str:
-        """Say what is wrong with an answer; "" where it counts."""
+        """Describe what is wrong with an answer; "" if it is valid."""
         result = ParseResult(tuple(coalesce(events)))
         if result.calls:
             return ""
@@ -247,7 +247,7 @@ class TextRequest:
         return ""
 
     def note(self, events: list[Event]) -> None:
-        """Note what was done for the answer that counts, and what was tolerated in it."""
+        """Note how often the model was asked, and what was tolerated in its answer."""
         if self._times > 1:
             self.notices["asked"] = str(self._times)
         names = {tool.name for tool in self.tools}
@@ -319,7 +319,7 @@ class TextRequest:
 
 
 def _output(request: JsonObject) -> tuple[JsonOutput | None, bool]:
-    """Read what JSON a request's answer has to be, and whether it has to be that in any case."""
+    """Read the JSON that an answer has to be, and whether its schema is strict."""
     wanted = request.get("response_format")
     if not is_object(wanted):
         return None, False

@@ -1,4 +1,4 @@
-"""The stream of a model that only writes text: its calls come out as calls, and what does not count stays here."""
+"""The stream of a model that only writes text: its calls become calls, and invalid answers are held back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AsyncEvents:
         self._ask = ask
 
     async def __aiter__(self) -> AsyncIterator[Event]:
-        """Give the events as soon as they are certain and cannot be taken back."""
+        """Yield the events as soon as they are final."""
         attempt = _Attempt(self._request)
         async for event in attempt.read(self._source):
             yield event
@@ -58,7 +58,7 @@ class AsyncEvents:
 
 
 class _Attempt:
-    """One answer of the model: what is given at once, and what is held until it is known to count."""
+    """One answer of the model: events that are yielded at once, and those held back until it is valid."""
 
     def __init__(self, request: TextRequest) -> None:
         self._request = request
@@ -74,7 +74,7 @@ class _Attempt:
         return self._reading.text
 
     async def read(self, source: AsyncAnswerEvents) -> AsyncGenerator[Event]:
-        """Give what is certain of an answer; reasoning that the API sets apart stays so."""
+        """Yield what is final in an answer; the API's own reasoning stays reasoning."""
         async for event in source:
             if isinstance(event, ReasoningDelta):
                 yield event

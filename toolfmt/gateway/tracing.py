@@ -3,7 +3,7 @@
 POST /v1/messages            http.response.status_code=200
   chat qwen3-8b              gen_ai.usage.input_tokens=812 gen_ai.response.finish_reasons=("tool_calls",)
 
-The trace of a client goes on here (`traceparent`), and at the back. What is said is never in a span. Needs the extra
+The trace of a client goes on here (`traceparent`), and at the back. Content is never in a span. Needs the extra
 `otel`, and an SDK that exports, as `opentelemetry-instrument toolfmt serve ...` brings one.
 """
 
@@ -37,7 +37,7 @@ _PROVIDERS: Final[Mapping[str, str]] = {
     "xai": "x_ai",
     "azure": "azure.ai.openai",
 }
-"""The conventions' names of those who run models, where they are not those of the APIs."""
+"""The providers' names in the conventions, where they differ from the names of the APIs."""
 _SERVER_ERROR: Final = 500
 
 
