@@ -21,8 +21,6 @@ from toolfmt.formatters.json_schemas import (
     openai_json,
     openai_tool,
     parameters_object,
-    responses_json,
-    responses_tool,
 )
 from toolfmt.formatters.signatures import markdown_parameters, signature
 from toolfmt.formatters.xml_schema import xml_schema
@@ -74,7 +72,6 @@ def test_the_objects_of_each_provider() -> None:
     schema = {"type": "object", "properties": {}, "required": []}
     named = {"name": "ping", "description": "Ping."}
     assert openai_tool(PING) == {"type": "function", "function": {**named, "parameters": schema}}
-    assert responses_tool(PING) == {"type": "function", **named, "parameters": schema}
     assert gemini_tool(PING) == {**named, "parameters": schema}
     assert anthropic_tool(PING) == {**named, "input_schema": schema}
     assert default_tool(PING) == {**named, "inputSchema": schema}
@@ -84,7 +81,6 @@ def test_the_objects_of_each_provider() -> None:
     ("write", "build"),
     [
         (openai_json, openai_tool),
-        (responses_json, responses_tool),
         (gemini_json, gemini_tool),
         (anthropic_json, anthropic_tool),
         (default_json, default_tool),

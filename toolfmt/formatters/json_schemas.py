@@ -1,7 +1,6 @@
 """Tools as JSON: the object that a provider's API takes, and its text for a prompt.
 
     openai_tool      {"type": "function", "function": {"name", "description", "parameters"}}
-    responses_tool   {"type": "function", "name", "description", "parameters"}
     gemini_tool      {"name", "description", "parameters"}
     anthropic_tool   {"name", "description", "input_schema"}
     default_tool     {"name", "description", "inputSchema"}, as MCP lists tools
@@ -48,11 +47,6 @@ def openai_tool(tool: ToolDefinition) -> JsonObject:
     return {"type": "function", "function": function}
 
 
-def responses_tool(tool: ToolDefinition) -> JsonObject:
-    """Return the object for `tools` of OpenAI's Responses."""
-    return {"type": "function", **gemini_tool(tool)}
-
-
 def gemini_tool(tool: ToolDefinition) -> JsonObject:
     """Return the object for `functionDeclarations` of Gemini."""
     return {"name": tool.name, "description": tool.description, "parameters": parameters_object(tool)}
@@ -96,7 +90,6 @@ def json_schema_formatter(
 openai_line = json_schema_formatter(openai_tool, indent=None)
 function_line = json_schema_formatter(gemini_tool, indent=None)
 openai_json = json_schema_formatter(openai_tool)
-responses_json = json_schema_formatter(responses_tool)
 gemini_json = json_schema_formatter(gemini_tool)
 anthropic_json = json_schema_formatter(anthropic_tool)
 default_json = json_schema_formatter(default_tool)

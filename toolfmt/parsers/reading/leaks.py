@@ -24,18 +24,8 @@ _OPENS = re.compile(r"```\w*+[ \t]*+\n?+")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")
 
 
-def is_leak(text: str, calls: Iterable[ToolInvocation]) -> bool:
-    """Whether a text is nothing but the arguments of one of the calls, or the call itself.
-
-    Compared as JSON, type for type; the order of keys does not count. Empty
-    arguments are never a leak: `{}` says too little.
-    """
-    value = _object_in(text)
-    return bool(value) and _canonical(value) in _echoes(calls)
-
-
 def _object_in(text: str) -> JsonObject:
-    """Read the object that a text is, plain or fenced; empty where it is none."""
+    """Read a text that is one JSON object, plain or fenced; anything else is an empty object."""
     text = text.strip()
     opens = _OPENS.match(text)
     if opens is not None and text.endswith("```"):
@@ -50,7 +40,7 @@ def _object_in(text: str) -> JsonObject:
 
 
 def _echoes(calls: Iterable[ToolInvocation]) -> frozenset[str]:
-    """Spell what would be a leak of one of the calls."""
+    """Return the canonical texts that are leaks of one of the calls: its arguments, unless empty, or the call."""
     found: set[str] = set()
     for call in calls:
         if call.arguments:
