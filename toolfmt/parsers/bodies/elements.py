@@ -368,7 +368,8 @@ class ElementReader:
             return False
         tag = _NAME(found.string, found.start())
         name = "" if tag is None else tag[1]
-        return bool(name) and name not in self.grammar.own_tags and not declares(spot.siblings, name)
+        own = name == self.grammar.member_tag or name in self.grammar.own_tags
+        return bool(name) and not own and not declares(spot.siblings, name)
 
 
 def meant(key: str, schema: JsonObject | None) -> str:

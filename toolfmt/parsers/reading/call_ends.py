@@ -47,6 +47,7 @@ _STRING_REST = regex.compile(r'[^\n"<\[{]{1,256}"[ \t]{0,8}[,:\]}]')
 _IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
 """What follows brackets that ended a string too early: its rest, and its quote."""
 _OBJECT = regex.compile(r"\s{0,64}(?:\{|(?P<key>(?<=\n)[\w.\-]{1,64}):\s)")
+_TAG = regex.compile("<[^<>]+>")
 _NO_TAIL = regex.compile(r"(?!)")
 _SURPLUS = regex.compile(r"\s{0,8}[}\]]")
 _MOST_SURPLUS = 8
@@ -166,6 +167,14 @@ def refuse_rest(cur: Cursor, form: FormGrammar, elements: ElementGrammar, draft:
     yield from refuse_argument(cur, form, draft, unclosed=True)
     yield from refuse_nesting(cur, elements)
     yield from refuse_restart(cur, elements, draft)
+
+
+def note_part(cur: Cursor, form: FormGrammar, draft: Draft, end: regex.Match[str]) -> None:
+    """Report that a part of a call's closing marker is missing at its `end`; raises `Malformed` if a value holds it."""
+    missing = [tag for tag in _TAG.findall(form.form.call.rpartition("}")[2]) if tag not in end.group()]
+    if any(map(cur.since(draft.start).__contains__, missing)):
+        raise Malformed("malformed", "a part of the call's closing marker is in a value", cur.at)
+    draft.note("missing_close", "a part of the call's closing marker is missing", cur.at, cur.base + end.end())
 
 
 def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Reading[None]:

@@ -22,6 +22,7 @@ from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import decode, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.reading.call_ends import (
     close_object,
+    note_part,
     refuse_argument,
     refuse_body,
     refuse_members,
@@ -374,9 +375,7 @@ class CallReader:
             inside = bool(again or early or not after) and (early or not closes)
             raise Malformed("malformed", detail, cur.at, inside=inside)
         if form.whole_tail.fullmatch(end.group()) is None:
-            self.draft.note(
-                "missing_close", "a part of the call's closing marker is missing", cur.at, cur.base + end.end()
-            )
+            note_part(cur, form, self.draft, end)
         cur.pos = end.end()
         yield from refuse_argument(cur, form, self.draft)
 

@@ -156,9 +156,9 @@ class Ends:
         self.stop = re.compile(sieve(starts) + "|&").search if escaped else self.hint
         """Finds what must be looked at in a piece of text."""
         follows = [
+            *([f"(?P<after>{around.after})"] if nests else []),
             follow,
             *([f"(?P<parent>{parent})"] if parent else []),
-            *([f"(?P<after>{around.after})"] if nests else []),
         ]
         self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
         if not starts:
