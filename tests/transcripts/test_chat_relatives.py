@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conversations import PNG, answered, asked, call, result, tool
 
-from toolfmt import ParseError, convert
+from toolfmt import ParseError, check, convert
 from toolfmt.conversation import (
     CallPart,
     JsonPart,
@@ -434,3 +434,15 @@ def test_ids_that_one_answer_repeats_are_distinguished_for_mistral() -> None:
     _, asked, first, second = made.value["messages"]
     assert [call["id"] for call in asked["tool_calls"]] == [first["tool_call_id"], second["tool_call_id"]]
     assert first["tool_call_id"] != second["tool_call_id"]
+
+
+@pytest.mark.parametrize("target", ["ollama", "gemini"])
+def test_a_result_names_the_tool_of_its_call(target: str) -> None:
+    value = [
+        {"type": "user_input", "content": [{"type": "text", "text": "Sky?"}]},
+        {"type": "function_call", "id": "a", "name": "sky", "arguments": {}},
+        {"type": "function_result", "call_id": "a", "name": "other", "result": "18C"},
+    ]
+    made = convert({"input": value}, source="gemini-interactions", target=target)
+    assert '"other"' not in json.dumps(made.value)
+    assert not check(made.value, format=target)

@@ -71,7 +71,7 @@ def linked(messages: Sequence[Message], rules: Rules, names: Names, taken: Itera
             if not isinstance(part, (CallPart, ResultPart)):
                 continue
             new_id, called = next(ids)
-            name = part.name if part.name is not None or not rules.result_names else called
+            name = called if called is not None and rules.result_names else part.name
             name = name if name is None else names(name)
             if new_id != part.id or name != part.name:
                 parts = list(message.parts) if parts is None else parts
