@@ -98,7 +98,7 @@ def test_what_closes_a_list_or_a_fence_belongs_to_the_last_call() -> None:
 
 
 def test_a_call_that_stands_alone_is_reported_once_nothing_of_it_can_follow() -> None:
-    for after in ("\nD", " {", " Done.\n"):
+    for after in ("\nD", ' {"name": "f", "arguments": {', " Done.\n"):
         parser = opened("openai-json", offered=True)
         assert not [event for event in parser.feed(CALL) if isinstance(event, CallEnd)]
         assert [event for event in parser.feed(after) if isinstance(event, CallEnd)], after

@@ -7,7 +7,7 @@ import pytest
 import toolfmt
 from tests.slips import tool
 from toolfmt.dialect.syntax import Form, Syntax
-from toolfmt.events import coalesce
+from toolfmt.events import CallEnd, CallFailed, Notice, TextDelta, coalesce
 from toolfmt.formatters.json_schemas import openai_line
 from toolfmt.workshop.testing import laws
 
@@ -210,3 +210,52 @@ def test_brackets_at_the_end_of_the_input_may_begin_the_closer() -> None:
         laws.chunking(brackets, text[:at], [at - 1] if at else [])
     cut = toolfmt.parse(text[: text.index("]]") + 1], dialect=brackets, tools=TOOLS)
     assert [notice.detail for notice in cut.notices] == ["the call's closing marker is cut off"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("hermes", '<tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n{"b": "", "n": 2}}\n</tool_call>'),
+        ("apriel", '<tool_calls>[{"name": "f", "arguments": {"a": "x"}}\n{"b": "", "n": 2}}]</tool_calls>'),
+        ("functionary-v31", '<function=f>{"a": "x"}}\n{"b": "", "n": 2}</function>'),
+        ("gigachat3", '<|function_call|>{"name": "f", "arguments": {"a": "x"}} y", "n": 2}}'),
+        (
+            "deepseek-v31",
+            (
+                "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>f<\uff5ctool\u2581sep\uff5c>{"
+                "<\uff5ctool\u2581calls\u2581begin\uff5c>"
+            ),
+        ),
+    ],
+)
+def test_what_goes_on_or_only_begins_is_no_call(dialect: str, text: str) -> None:
+    for chunks in ([text], [*text]):
+        events = [*toolfmt.parse_stream(chunks, dialect=dialect)]
+        assert not [event for event in events if isinstance(event, CallEnd)]
+        assert [event for event in events if isinstance(event, CallFailed)]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("hermes", '<tool_call>\n{"name": "f", "arguments": {}}\n</toolcall>'),
+        ("harmony", '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|cll|>'),
+        ("llama4-pythonic", "<|python_start|>[f(a=1)]<|python_ends|>"),
+        ("mistral-v3", '[TOOL_CALLS][{"name": "f", "arguments": {"a": 1}}]]'),
+        ("llama3-json", '{"name": "f", "parameters": {"a": 1}}}'),
+        (
+            "kimi-k2",
+            (
+                "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}"
+                "<|tool_call_end|><|TOOL_CALLS_SECTION_END|>"
+            ),
+        ),
+    ],
+)
+def test_a_misspelt_closer_is_reported_and_is_no_text(dialect: str, text: str) -> None:
+    tool = toolfmt.ToolDefinition(name="f", parameters={"type": "object"})
+    for chunks in ([text], [*text]):
+        events = [*toolfmt.parse_stream(chunks, dialect=dialect, tools=[tool])]
+        assert [event for event in events if isinstance(event, CallEnd)]
+        assert {event.kind for event in events if isinstance(event, Notice)} & {"stray_closer", "repaired_json"}
+        assert not [event for event in events if isinstance(event, TextDelta)]

@@ -118,3 +118,29 @@ def test_the_quotes_of_json_are_read_where_a_token_is_due(literal: str, argument
     result = read("gemma4", f"<|tool_call>call:bash{literal}<tool_call|>")
     assert jsontext.equal(result.calls[0].arguments, arguments)
     assert result.notices
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("lfm2", "<|tool_call_start|>[f(a='x', b='y\n' z', n5), g(c='w', d=2)]<|tool_call_end|>"),
+        ("llama4-pythonic", "<|python_start|>[f(a='x', b='y, n=5), g(c:'w', d=2)]<|python_end|>"),
+        ("ui-tars", "Action: f()(a='x')"),
+        ("ui-tars", 'Action: f()\nAction Input: {"a": "x"}'),
+    ],
+)
+def test_a_call_neither_takes_another_one_nor_loses_its_arguments(dialect: str, text: str) -> None:
+    result = toolfmt.parse(text, dialect=dialect)
+    assert ([*result.calls], [failure.reason for failure in result.failures]) == ([], ["malformed"])
+
+
+def test_a_key_that_no_tool_has_and_that_is_no_word_is_a_slip() -> None:
+    properties = {key: {"type": "string"} for key in ("city", "days")}
+    tool = toolfmt.ToolDefinition(name="f", parameters={"type": "object", "properties": properties})
+    for dialect, text in (
+        ("gemma4", '<|tool_call>call:f{days=2:city,city:<|"|>Oslo<|"|>}<tool_call|>'),
+        ("yaml-xml", "<f>\nSure, here it is:\n\ncity: Oslo\n</f>"),
+        ("hermes", '<tool_call>{"name": "f", "arguments": {\'city": "Oslo", "days\': "2"}}</tool_call>'),
+    ):
+        result = toolfmt.parse(text, dialect=dialect, tools=[tool])
+        assert ([*result.calls], len(result.failures)) == ([], 1), dialect

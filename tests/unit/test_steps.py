@@ -207,3 +207,13 @@ def test_cuts_change_nothing(text: str, data: st.DataObject) -> None:
 def test_a_long_answer_takes_linear_steps(piece: str) -> None:
     result = read(piece * 5000)
     assert not result.calls
+
+
+@pytest.mark.parametrize("quote", ["'{}'", "`{}`"])
+@pytest.mark.parametrize("broken", ['{"q": "x", "n": 9%}', '{"town": 1}', '[{"q": "x"}]', "{'q': 'x'"])
+def test_broken_arguments_in_quotes_are_no_text(quote: str, broken: str) -> None:
+    tool = ToolDefinition(name="find", parameters={"type": "object", "properties": {"q": {"type": "string"}}})
+    result = toolfmt.parse(f"Action: find\nAction Input: {quote.format(broken)}", dialect="react", tools=[tool])
+    assert ([call.arguments for call in result.calls], len(result.failures)) == ([], 1)
+    read = toolfmt.parse('Action: find\nAction Input: `{"q": "x"}`', dialect="react", tools=[tool])
+    assert [call.arguments for call in read.calls] == [{"q": "x"}]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import regex
 
+from toolfmt.parsers.bodies.claims import no_call_follows
 from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import ignore, peek, read_value, skip_space
 from toolfmt.parsers.scanning.cursor import Malformed, Truncated
@@ -101,7 +102,7 @@ class CallList:
             if cur.buf[cur.pos] == "{":
                 yield from found.read(cur, node)
                 problem = found.problem()
-                yield from _refuse_rest(cur)
+                yield from _refuse_rest(cur, node)
             else:
                 yield from read_value(cur, IGNORED, ignore, reader.limits, tolerant=form.json.tolerant)
                 problem = "malformed", "an element of the list is not a call"
@@ -125,10 +126,10 @@ class CallList:
         self._reader.sink.note("repaired_json", what, (cur.at, cur.at))
 
 
-def _refuse_rest(cur: Cursor) -> Reading[None]:
+def _refuse_rest(cur: Cursor, node: JsonNode) -> Reading[None]:
     """Raise `Malformed` where something else than the next element or the list's end follows an object."""
     end = cur.at
-    if (yield from match_next(cur, _MEMBER_NEXT)) is not None:
+    if (yield from match_next(cur, _MEMBER_NEXT)) is not None or (yield from no_call_follows(cur, node)):
         raise Malformed("malformed", MEMBERS_AFTER, cur.at)
     if (peek(cur) or (yield from skip_space(cur))) not in _AFTER:
         raise Malformed("malformed", MEMBERS_AFTER, cur.at)

@@ -14,17 +14,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import regex
+
 from toolfmt import jsontext
 from toolfmt.parsers.bodies.element_values import leaf
 from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.parsers.scanning.patterns import match_next
 from toolfmt.schema import declares, property_names, property_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from toolfmt.events import Event, Span
     from toolfmt.model import JsonObject, JsonValue, ToolDefinition
     from toolfmt.parsers.bodies.element_values import ArgumentStream
+    from toolfmt.parsers.bodies.json_shapes import JsonNode
+    from toolfmt.parsers.scanning.cursor import Cursor, Reading
     from toolfmt.parsers.scanning.sink import Draft
 
 
@@ -92,9 +97,21 @@ def _means_nothing(key: str, text: str, *, on_call: bool) -> bool:
     return _NAMESPACE(key) is not None
 
 
-_PHRASE = re.compile(r"[\s=]").search
+_MEMBERS = re.compile(r"""[^\[{]*["']\s*,\s*["'][^"']*["']\s*:[^\[{]*""").fullmatch
+_PHRASE = re.compile(r"[\s=\"']").search
 _MARKS = frozenset({"id", "call_id", "tool_call_id", "index", "type", "object", "role", "status", "version"})
 _THOUGHTS = frozenset({"thought", "thoughts", "thinking", "reasoning", "rationale", "reason", "explanation", "comment"})
+
+
+_FIRST_KEY = regex.compile(r"""\s{0,64}\{\s{0,64}["'](?P<key>[^"'\\\n]{0,64})["']\s{0,16}:\s{0,64}(?P<value>\S)""")
+
+
+def no_call_follows(cur: Cursor, node: JsonNode) -> Reading[bool]:
+    """Whether an object follows that is no call of this shape, by its first key; nothing is read."""
+    found = yield from match_next(cur, _FIRST_KEY)
+    if found is None or node.keyed:
+        return found is not None and found["value"] != "{"
+    return found["key"] not in node.keys and found["key"] not in _MARKS | _THOUGHTS
 
 
 def misplaced(keys: Mapping[str, JsonValue], given: Collection[str], tool: ToolDefinition | None) -> JsonObject:
@@ -108,13 +125,24 @@ def misplaced(keys: Mapping[str, JsonValue], given: Collection[str], tool: ToolD
     }
 
 
-def refuse_phrase(key: str, schema: JsonObject | None, at: int) -> None:
-    """Raise `Malformed` for a key of the arguments that reads as a phrase or an assignment and is not declared.
+def refuse_phrases(keys: Iterable[str], schema: JsonObject | None, at: int) -> None:
+    """Raise `Malformed` for a key of broken arguments that reads as a phrase or an assignment and is not declared.
 
     `{count=3:flag}`, `Sure, here it is:`. Where the tool declares no keys, any key may be meant.
     """
-    if _PHRASE(key) and not declares(schema, key) and any(property_names(schema)):
-        raise Malformed("malformed", f"no argument is called {key!r}", at)
+    odd = next((key for key in keys if _PHRASE(key) and not declares(schema, key)), None)
+    if odd is not None and any(property_names(schema)):
+        raise Malformed("malformed", f"no argument is called {odd!r}", at)
+
+
+def refuse_mended(draft: Draft, arguments: JsonObject, at: int) -> None:
+    """Do the same for JSON that was mended, and for a text in which quotes of two kinds hold more than one member."""
+    if not any(note.kind == "repaired_json" for note in draft.notes):
+        return
+    tool = draft.sink.options.tools.get(draft.name)
+    refuse_phrases(arguments, tool.parameters if tool is not None else None, at)
+    if any(isinstance(value, str) and _MEMBERS(value) for value in arguments.values()):
+        raise Malformed("malformed", "quotes of two kinds that do not match", at)
 
 
 def enclosed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
@@ -122,6 +150,8 @@ def enclosed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
     if tool is None or any(declares(tool.parameters, key) for key in arguments):
         return ""
     for key, value in arguments.items():
+        while jsontext.is_object(value) and len(value) == 1 and jsontext.is_object(inner := next(iter(value.values()))):
+            value = inner  # noqa: PLW2901 - to the innermost
         if jsontext.is_object(value) and value and all(declares(tool.parameters, name) for name in value):
             return f"the arguments are inside an extra key {key!r}: write them at the top level"
     return ""

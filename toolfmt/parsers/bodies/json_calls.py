@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.parsers.bodies.by_schema import has_one_reading
-from toolfmt.parsers.bodies.claims import ArgumentsText, enclosed, hidden, misplaced, report, unclaimed
+from toolfmt.parsers.bodies.claims import ArgumentsText, enclosed, hidden, misplaced, refuse_mended, report, unclaimed
 from toolfmt.parsers.bodies.json_values import decode, embedded, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.scanning.cursor import WHITE, Malformed, Truncated
 from toolfmt.parsers.scanning.pieces import Pieces
@@ -340,9 +340,11 @@ class CallObject:
             if (whole := whole_value(cur, self.limits, self._level)) is not None:
                 self.arguments = whole[0]
                 self._text.add(whole[1])
+                refuse_mended(draft, self.arguments or {}, cur.at)
                 return
             yield from read_value(cur, self._text, self._repaired(at), self.limits, tolerant=self.json.tolerant)
             self.arguments = self._decoded(self._text.so_far(), at)
+            refuse_mended(draft, self.arguments or {}, cur.at)
             return
         value: JsonValue = yield from self.value(cur)
         if isinstance(value, str) and self.json.tolerant:

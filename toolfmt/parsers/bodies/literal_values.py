@@ -18,7 +18,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.dialect.literals import KEYWORD
 from toolfmt.parsers.bodies.by_schema import has_one_reading
-from toolfmt.parsers.bodies.claims import refuse_phrase
+from toolfmt.parsers.bodies.claims import refuse_phrases
 from toolfmt.parsers.bodies.element_values import StringText
 from toolfmt.parsers.bodies.literal_strings import LiteralTexts
 from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
@@ -164,7 +164,7 @@ class LiteralReader:
         if kind in ("keywords", "{"):
             key = yield from self._key(kind, schema)
             if len(stack) == 1:
-                refuse_phrase(key, schema, self._cur.at)
+                refuse_phrases([key], schema, self._cur.at)
             self._emit(f"{jsontext.dumps(key)}: ")
             char = yield from self._next()
             inner = property_schema(schema, key) if len(stack) == 1 else None

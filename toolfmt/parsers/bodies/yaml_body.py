@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt import jsontext
-from toolfmt.parsers.bodies.claims import refuse_phrase
+from toolfmt.parsers.bodies.claims import refuse_phrases
 from toolfmt.parsers.bodies.yaml_nodes import Plain, YamlError, YamlNode, parse, resolve
 from toolfmt.parsers.scanning.cursor import Malformed, Truncated
 from toolfmt.parsers.scanning.patterns import GAP, first_match, match_next
@@ -59,8 +59,6 @@ class YamlBody:
             values = _YamlValues(self.limits).read(text, schema)
         except YamlError as error:
             raise Malformed(error.reason, str(error), closer) from None
-        for key in values:
-            refuse_phrase(key, schema, closer)
         self.draft.add(jsontext.dumps(values))
         return values
 
@@ -124,6 +122,10 @@ class _YamlValues:
         values = self._members(node or {}, schema)
         if schema is not None and depends(schema):
             values = self._members(node or {}, chosen(schema, values))
+        try:
+            refuse_phrases(values, schema, 0)
+        except Malformed as problem:
+            raise YamlError(problem.detail) from None
         return values
 
     def _members(self, node: dict[str, YamlNode], schema: JsonObject | None) -> JsonObject:

@@ -68,6 +68,11 @@ class FormGrammar:
         return self.body in {"call", "args"} and self.literals is None
 
     @property
+    def own(self) -> str:
+        """All its markers, as the format writes them."""
+        return self.form.section + self.form.call
+
+    @property
     def endless(self) -> bool:
         """Whether no marker ends the calls, which are JSON: their last braces do."""
         return self.quotes and self.tail is None and not self.form.section.partition("{calls}")[2].strip()
@@ -113,7 +118,7 @@ class Section:
     @property
     def own(self) -> str:
         """All markers of the calls, as the format writes them."""
-        return "".join([form.form.section + form.form.call for form in self.forms])
+        return "".join([form.own for form in self.forms])
 
     @property
     def bracketed(self) -> bool:

@@ -44,7 +44,10 @@ _MEMBER = regex.compile(r"""[^"',)\]}\n]{0,64}["',)\]}]""").match
 """Matches the beginning of a member, not a last word."""
 _STRING_REST = regex.compile(r'[^\n"<\[{]{1,256}"[ \t]{0,8}[,:\]}]')
 """The rest of a string whose quote ended too early, its own quote, and what comes after a string in JSON."""
-_IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"')
+_OBJECT_REST = regex.compile(r"\s{0,64}\{[^\n{}]{0,256}\}[ \t]{0,8}\}")
+"""What looks like another object, with a brace too many: the rest of the first one."""
+_OBJECT_AFTER = regex.compile(r"[)\]}\s]{0,64}\{")
+_IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"|\s{0,64}\{\s{0,64}"')
 """What follows brackets that ended a string too early: its rest, and its quote."""
 _OBJECT = regex.compile(r"\s{0,64}(?:\{|(?P<key>(?<=\n)[\w.\-]{1,64}):\s)")
 _TAG = regex.compile("<[^<>]+>")
@@ -112,11 +115,16 @@ def _letters(marker: str) -> str:
     return "".join(filter(str.isalnum, marker)).lower()
 
 
-def refuse_members(cur: Cursor, closer: str = "", tail: regex.Pattern[str] = _NO_TAIL) -> Reading[None]:
+def refuse_members(
+    cur: Cursor, closer: str = "", tail: regex.Pattern[str] = _NO_TAIL, *, alone: bool = False
+) -> Reading[None]:
     """Raise `Malformed` where an object that was read to its end goes on with a member.
 
-    A section with a `closer` looks for that itself; brackets that end the input may begin the call's `tail`.
+    A section with a `closer` looks for that itself; brackets that end the input may begin the call's `tail`. After
+    arguments, which are `alone` before it, comes no other object.
     """
+    if alone and (yield from match_next(cur, _OBJECT_AFTER)) is not None:
+        raise Malformed("malformed", MEMBERS_AFTER, cur.at)
     if closer or cut_off(cur, tail):
         return
     if (yield from goes_on(cur)) or (_MEMBER(cur.buf, cur.pos) and cut_off(cur, _GOES_ON)):
@@ -128,7 +136,7 @@ def goes_on(cur: Cursor, *, listed: bool = False) -> Reading[bool]:
 
     After an element of a list, which is `listed`, members of the object around the list may follow.
     """
-    for pattern in (_LISTED_GOES_ON if listed else _GOES_ON, _STRING_REST):
+    for pattern in (_LISTED_GOES_ON, _STRING_REST) if listed else (_GOES_ON, _STRING_REST, _OBJECT_REST):
         if (yield from match_next(cur, pattern)) is not None:
             return True
     return False

@@ -16,7 +16,7 @@ from toolfmt.dialect.syntax import PLAIN_NAME
 from toolfmt.errors import RenderError
 from toolfmt.parsers.bodies.by_schema import held_name, name_by_fit, without_brace
 from toolfmt.parsers.bodies.call_lists import CallList
-from toolfmt.parsers.bodies.claims import Strays, enclosed
+from toolfmt.parsers.bodies.claims import Strays, enclosed, refuse_mended
 from toolfmt.parsers.bodies.elements import ElementReader, skip_layout
 from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import decode, peek, read_value, skip_space, whole_value
@@ -164,10 +164,8 @@ class CallReader:
         fence = yield from match_next(self.cur, pattern)
         if fence is None:
             return False
-        self.sink.note(
-            "code_fence", "a code fence inside the call's markers", (self.cur.at, self.cur.base + fence.end())
-        )
-        self.cur.pos = fence.end()
+        at, self.cur.pos = self.cur.at, fence.end()
+        self.sink.note("code_fence", "a code fence inside the call's markers", (at, self.cur.at))
         return True
 
     def _in_parts(self, form: FormGrammar, parts: HeadParts) -> Reading[JsonObject | None]:
@@ -187,10 +185,9 @@ class CallReader:
         arguments = yield from self._body(form, {})
         while (yield from parts.read(cur, slots, self.strays)):
             pass
-        default = form.form.defaults.get("server")
-        draft.id, draft.server = slots.get("id"), slots.get("server") or default
+        draft.id, draft.server = slots.get("id"), slots.get("server") or form.form.defaults.get("server")
         if slots.get("server") == "":
-            draft.note("defaulted", f"the server's name is empty: it counts as {default!r}", cur.at)
+            draft.note("defaulted", f"the server's name is empty: it counts as {draft.server!r}", cur.at)
         yield from self._tail(form)
         return arguments
 
@@ -283,9 +280,8 @@ class CallReader:
     ) -> Reading[JsonObject | None]:
         """Take a JSON call that lacks no more than its last brace before a marker; None where more is wrong."""
         cur, draft, found = self.cur, self.draft, self._found
-        if isinstance(problem, Truncated) or not form.quotes or not draft.name:
-            return None
-        if problem.reason != "malformed" or cur.at != problem.at:
+        more = isinstance(problem, Truncated) or problem.reason != "malformed" or cur.at != problem.at
+        if more or not form.quotes or not draft.name:
             return None
         again = cur.buf[cur.pos : cur.pos + 1] in {"{", ";"} and form.head is None and not form.form.array
         if not again and (yield from match_next(cur, markers)) is None:
@@ -298,7 +294,10 @@ class CallReader:
                 draft.add("}")
         if arguments is not None:
             draft.note("missing_close", "the closing brace of the call is missing", cur.at)
-            yield from self._tail(form)
+            try:
+                yield from self._tail(form)
+            except Malformed:
+                return None
         return arguments
 
     def _args(self) -> Reading[JsonObject]:
@@ -306,8 +305,7 @@ class CallReader:
         if not (peek(cur) or (yield from skip_space(cur))):
             raise Truncated
         at = cur.at
-        whole = whole_value(cur, self.limits) if cur.buf[cur.pos] == "{" else None
-        if whole is not None:
+        if cur.buf[cur.pos] == "{" and (whole := whole_value(cur, self.limits)) is not None:
             draft.add(whole[1])
             return whole[0]
         if cur.buf[cur.pos] != "{":
@@ -320,7 +318,9 @@ class CallReader:
                 return {}
             raise Malformed("arguments_not_object", f"expected an object, found {cur.buf[cur.pos]!r}", at)
         yield from read_value(cur, draft, self._note_function(at), self.limits, tolerant=True)
-        return decode(draft.pieces.text(), at, self.limits)
+        arguments = decode(draft.pieces.text(), at, self.limits)
+        refuse_mended(draft, arguments, cur.at)
+        return arguments
 
     def _literal_args(self, literals: LiteralGrammar) -> Reading[JsonObject]:
         draft, at = self.draft, self.cur.at
@@ -344,8 +344,7 @@ class CallReader:
     def _has_arguments(self) -> bool:
         """Whether all that the call says is there: an argument was closed, or its tool takes none."""
         tool = self.sink.options.tools.get(self.draft.name)
-        takes_none = tool is not None and not tool.parameters.get("properties")
-        return takes_none or self.draft.pieces.text() != "{}"
+        return (tool is not None and not tool.parameters.get("properties")) or self.draft.pieces.text() != "{}"
 
     def _tail(self, form: FormGrammar) -> Reading[None]:
         cur = self.cur
@@ -385,12 +384,12 @@ class CallReader:
         extra = yield from match_next(cur, form.extra_tail)
         if extra is None:
             section_end = form.form.section.partition("{calls}")[2]
-            yield from refuse_members(cur, section_end, tail)
+            yield from refuse_members(cur, section_end, tail, alone=form.body == "args")
             at, cut = cur.at, skip_cut(cur, form.extra_tail)
-            what = "cut off" if cut else "missing"
-            self.draft.note("missing_close", f"the call's closing marker is {what}", at, cur.at)
-            own = form.form.section + form.form.call
-            yield from skip_odd_closer(cur, self.draft.note, [form.form.call.rpartition("}")[2]], own)
+            self.draft.note(
+                "missing_close", f"the call's closing marker is {'cut off' if cut else 'missing'}", at, cur.at
+            )
+            yield from skip_odd_closer(cur, self.draft.note, [form.form.call.rpartition("}")[2]], form.own)
             return
         if extra["extra"]:
             self.draft.note("repaired_json", "surplus closing brackets", cur.at)

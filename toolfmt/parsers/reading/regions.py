@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from toolfmt.parsers.bodies.claims import no_call_follows
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.exact.text_before import TextBefore
 from toolfmt.parsers.reading.bare import BareReader
@@ -203,6 +204,10 @@ class TextParser(GrammarDriver):
             if found is not None and group == "close":
                 self._close(section, found)
             cut = cur.eof and not empty and section.cuts_head(cur, found)
+            shape = section.forms[int(group[1:])].shape if pending is not None and group[:1] == "f" else None
+            if shape is not None:  # which may have to wait for more text: then the match is of another buffer
+                torn = yield from no_call_follows(cur, shape)
+                found = None if torn else (yield from match_first(cur, section.next))
             if found is None and pending is not None:
                 goes_on = yield from self._recovery.fail_rest(section, pending[2], reader.draft)
                 if goes_on is False:
@@ -225,6 +230,7 @@ class TextParser(GrammarDriver):
             pending, body = None, cur.base + found.end()
             if sink.calls > count:
                 cur.mark()
+            group = str(found.lastgroup)
             cur.pos = found.start(group)
             form = section.forms[int(group[1:])]
             try:

@@ -60,7 +60,7 @@ def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, 
             raise Malformed("arguments_not_object", "expected an object", at)
         return found
     inside = next(_readings(text), None) if text[:1] in _QUOTES else None
-    if isinstance(inside, str) and _OBJECT.match(inside):
+    if isinstance(inside, str) and _OBJECT.match(inside.lstrip("[ ")):
         found = next(_readings(inside), None)
         if not jsontext.is_object(found) or not found or not found.keys() <= set(names):
             raise Malformed("arguments_not_object", "expected a JSON object, not one in quotes", at)
