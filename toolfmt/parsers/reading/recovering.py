@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.dialect.literals import KEYWORD
-from toolfmt.parsers.reading.call_ends import HOLDS_ARGUMENT
+from toolfmt.parsers.reading.call_ends import HOLDS_ARGUMENT, skip_odd_closer, skip_surplus
 from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Malformed, Truncated
-from toolfmt.parsers.scanning.patterns import BROKEN_CALL, cut_off, match_first, match_next, search_open
+from toolfmt.parsers.scanning.patterns import BROKEN_CALL, cut_off, match_first, match_next, search_open, skip_cut
 from toolfmt.parsers.scanning.resuming import Fault
 from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import declares
@@ -125,6 +125,23 @@ class Recovery:
             cur.rewind(draft.start)
         cur.release()
         return closed
+
+    def unclosed(self, section: Section, last: Draft | None) -> Reading[None]:
+        """Report that a section does not end: the slip is that of its last call, where that is still open."""
+        if section.closer is None:
+            return
+        at, cut = self._cur.at, skip_cut(self._cur, section.next[-1])
+        note = self._note if last is None else last.note
+        note("missing_close", f"the closing marker of the calls is {'cut off' if cut else 'missing'}", at, self._cur.at)
+        yield from skip_odd_closer(self._cur, note, [section.closing], section.own)
+
+    def surplus(self, section: Section) -> Reading[None]:
+        """Report brackets and a misspelt marker after calls that a bracket has closed."""
+        yield from skip_surplus(self._cur, self._sink)
+        yield from skip_odd_closer(self._cur, self._note, [section.closing], section.own)
+
+    def _note(self, kind: str, detail: str, start: int, end: int) -> None:
+        self._sink.note(kind, detail, (start, end))
 
     def fail_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
         """Fail a call that was read to its end where what follows may be the rest of it.

@@ -16,13 +16,12 @@ from toolfmt.parsers.bodies.claims import no_call_follows
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.exact.text_before import TextBefore
 from toolfmt.parsers.reading.bare import BareReader
-from toolfmt.parsers.reading.call_ends import skip_odd_closer, skip_surplus
 from toolfmt.parsers.reading.calls import CallReader
 from toolfmt.parsers.reading.quotations import QUOTES, Quotations
 from toolfmt.parsers.reading.recovering import Recovery
 from toolfmt.parsers.reading.skipping import Skipper
 from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Truncated
-from toolfmt.parsers.scanning.patterns import cut_off, first_match, match_first, match_next, search_on, skip_cut
+from toolfmt.parsers.scanning.patterns import cut_off, first_match, match_first, match_next, search_on
 from toolfmt.parsers.scanning.sink import Draft, Sink
 
 if TYPE_CHECKING:
@@ -216,7 +215,7 @@ class TextParser(GrammarDriver):
                     pending = None
                     continue
             if found is None and not empty:
-                yield from self._report_unclosed(section, reader.draft if pending is not None else None)
+                yield from self._recovery.unclosed(section, reader.draft if pending is not None else None)
             if pending is not None:
                 reader.draft.end(pending[0], cur.at if group == "close" else pending[1])
             if cut:
@@ -255,8 +254,7 @@ class TextParser(GrammarDriver):
             yield from self._recovery.mention(section, body, self._before)
             return
         if section.bracketed:
-            yield from skip_surplus(cur, sink)
-            yield from skip_odd_closer(cur, self._note, [section.closing], section.own)
+            yield from self._recovery.surplus(section)
         cur.release()
         self._stopped = self._grammar.syntax.ends_after_calls and group == "close"
 
@@ -271,18 +269,6 @@ class TextParser(GrammarDriver):
         if any((cut := end.match(cur.buf, start, partial=True)) and cut.partial for end in longer):
             self._sink.note("missing_close", "the closing marker of the calls is cut off", (cur.at, cur.end))
             cur.pos = len(cur.buf)
-
-    def _report_unclosed(self, section: Section, last: Draft | None) -> Reading[None]:
-        """Report that a section does not end: the slip is that of its last call, where that is still open."""
-        if section.closer is None:
-            return
-        at, cut = self._cur.at, skip_cut(self._cur, section.next[-1])
-        note = self._note if last is None else last.note
-        note("missing_close", f"the closing marker of the calls is {'cut off' if cut else 'missing'}", at, self._cur.at)
-        yield from skip_odd_closer(self._cur, note, [section.closing], section.own)
-
-    def _note(self, kind: str, detail: str, start: int, end: int) -> None:
-        self._sink.note(kind, detail, (start, end))
 
     def _bare(self, found: regex.Match[str], _: str) -> Reading[None]:
         if self._bare_reader is not None:  # else no pattern finds one
