@@ -105,10 +105,11 @@ def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
     """
     if schema is None:
         return None
-    if not isinstance(schema, Rooted) and not is_combined(schema):  # by far the most common case
-        own = _object(schema, "properties").get(key)
-        if is_object(own):
-            return Rooted(own, root_of(schema))
+    if not is_combined(schema) and is_object(own := _object(schema, "properties").get(key)):
+        return once(schema, ("member", key), lambda: Rooted(own, root_of(schema)))  # by far the most common case
+    if not isinstance(schema, Rooted):  # which cannot keep what is found
+        named = _inside(schema, lambda node: _schema(_object(node, "properties").get(key)))
+        return _inside(schema, _further) if named is None else named
     named = once(schema, "named", lambda: _named(schema)).get(key)
     return once(schema, "further", lambda: _inside(schema, _further)) if named is None else named
 
