@@ -289,7 +289,7 @@ def _kind(hint: Any) -> _Kind:
 def _any_of(kinds: list[_Kind]) -> _Kind:
     if _ANYTHING in kinds:
         return _ANYTHING
-    words = _either(kind.words for kind in kinds)
+    words = _either(part for kind in kinds for part in kind.words.split(" or "))
     return _Kind(words, lambda value: any(kind.takes(value) for kind in kinds), any_of=tuple(kinds))
 
 

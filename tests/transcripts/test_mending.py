@@ -149,7 +149,7 @@ def test_what_nobody_said_is_refused_where_all_has_to_be_exact() -> None:
 
 
 def test_a_kind_of_repair_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match="fill or drop"):
+    with pytest.raises(ValueError, match="'fill', 'drop' or None"):
         convert(BROKEN, source="openai-chat", target="anthropic", repair="mend")  # type: ignore[arg-type]
 
 

@@ -58,7 +58,7 @@ _OTHER: Final = "_OTHER"
 """The conventions' word for an error without a type."""
 
 
-@checked(tracer="a provider's get_tracer('name') gives one")
+@checked
 def traced(tracer: Tracer | None = None, *, provider: str | None = None, content: bool = False) -> Listener:
     """Make a listener that makes spans, for `AgentLoop.wiretap` or the `on_event` of an `Executor`.
 
