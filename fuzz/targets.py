@@ -280,7 +280,7 @@ TARGETS: dict[str, Target] = {
     "grammar": Target(_of_tools, _grammar),
     "lower_schema": Target(
         lambda chance: {
-            "schema": _one(seeds.schemas(), chance),
+            "schema": _record_of(chance.choice(seeds.schemas()), chance),
             "provider": chance.choice(("openai-chat", "anthropic", "bedrock", "gemini", "gemini-openapi")),
             "strict": chance.choice((True, False)),
         },
@@ -298,7 +298,7 @@ TARGETS: dict[str, Target] = {
         lambda chance: {"messages": _one(seeds.conversations(), chance), "template": mutated_text(_CHAT, chance)},
         lambda case: render_prompt(case["messages"], template=case["template"]),
     ),
-    "response_dialect": Target(lambda chance: _one((_RESPONSE,), chance), response_dialect),
+    "response_dialect": Target(lambda chance: _record_of(_RESPONSE, chance), response_dialect),
     "find_dialect": Target(
         lambda chance: _one(({"chat_template": mutated_text(_CHAT, chance), "eos_token": "<|im_end|>"},), chance),
         _folder,
