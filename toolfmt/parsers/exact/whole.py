@@ -36,6 +36,8 @@ _LIST = re.compile(rf"{SPACE}\[").match
 _NEXT = re.compile(rf"{SPACE}([,\]])").match
 _GOES_ON = re.compile(rf"{SPACE}[,\"}}\]]|[ \t]*[\w'()\[{{]").match
 """What may go on with a call that no marker ends."""
+_SURPLUS = re.compile(rf"{SPACE}[}}\]<]").match
+"""What may be a bracket too many, or another marker, after calls that a bracket closes."""
 _MARKS = re.compile("[`~>\"'\u201c\u2018\u00ab]").search
 """What a text holds in which a call may be quoted."""
 
@@ -170,9 +172,7 @@ class WholeReader:
                 return None
             size = len(events)
             at = written.read(text, start, found.end() if section.opener else start, options, events, calls)
-            if at < 0 or (
-                written.open and at < here and any(one.match(text, at, partial=True) for one in section.next)
-            ):
+            if at < 0 or _is_unfinished(section, written, text, at, here):
                 return None
             calls += (len(events) - size) // 3  # a call has three
         return events
@@ -184,6 +184,13 @@ class WholeReader:
         if any(map(text.__contains__, self._values)):
             return True
         return section.bare and inside_code(line_of(text))
+
+
+def _is_unfinished(section: Section, written: WrittenSection, text: str, at: int, end: int) -> bool:
+    """Whether what follows the calls, up to `end`, may belong to them."""
+    if section.bracketed and _SURPLUS(text, at):
+        return True
+    return written.open and at < end and any(one.match(text, at, partial=True) for one in section.next)
 
 
 def _written(
