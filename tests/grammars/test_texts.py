@@ -154,7 +154,7 @@ def test_a_bound_of_the_calls(name: str) -> None:
 def test_a_bound_that_structural_tags_cannot_hold_is_said() -> None:
     made = grammar("hermes", TOOLS, max_calls=2, target="structural-tag")
     assert "there may be more than 2 calls" in made.relaxed
-    with pytest.raises(ValueError, match="max_calls is 0"):
+    with pytest.raises(ValueError, match="max_calls= must be an int of at least 1 or None, not 0"):
         grammar("hermes", TOOLS, max_calls=0)
 
 

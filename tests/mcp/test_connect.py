@@ -209,7 +209,7 @@ async def test_what_is_no_target_is_refused_at_once(target: Any, headers: Any, e
 
 
 async def test_a_server_has_a_name(kitchen: Any) -> None:
-    with pytest.raises(ValueError, match="the name of an MCP server is a text that is not empty, not ' '"):
+    with pytest.raises(ValueError, match="the name of an MCP server must not be blank, as ' ' is"):
         connect(kitchen, name=" ")
 
 

@@ -150,7 +150,7 @@ def connect_all(
 
 def _named(name: str) -> str:
     if not name.strip():
-        raise ValueError("the name of an MCP server is not empty")
+        raise ValueError(f"the name of an MCP server must not be blank, as {name!r} is")
     return name
 
 
