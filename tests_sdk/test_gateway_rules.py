@@ -185,7 +185,8 @@ def test_what_is_wrong_in_a_file_is_reported_with_its_line(wrong: str, tmp_path:
 
 def test_two_clients_with_one_key_and_a_key_of_two_lines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANN", "one\ntwo")
-    routes, back = (ModelRoute(backs=("it",)),), {"url": "http://127.0.0.1:9"}
+    routes = (ModelRoute(backs=("it",)),)
+    back: Any = {"url": "http://127.0.0.1:9"}
     with pytest.raises(ParseError, match="characters that a header can contain"):
         make_app(Config(backs={"it": Back(key_env="ANN", **back)}, routes=routes))
     monkeypatch.setenv("ANN", "one")
