@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 _LIST = re.compile(rf"{SPACE}\[").match
 _NEXT = re.compile(rf"{SPACE}([,\]])").match
-_GOES_ON = re.compile(rf"{SPACE}[,\"}}\]]|[ \t]*[\w'()\[{{]").match
-"""What may go on with a call that no marker ends."""
+_GOES_ON = re.compile(rf"{SPACE}[,\"}}\]<{{\[]|[ \t]*\S").match
+"""What may go on with a call that no marker ends: anything in its line, and an argument, an object or a bracket."""
 _SURPLUS = re.compile(rf"{SPACE}[}}\]<]").match
 """What may be a bracket too many, or another marker, after calls that a bracket closes."""
 _MARKS = re.compile("[`~>\"'\u201c\u2018\u00ab]").search
