@@ -52,6 +52,17 @@ def test_a_slip_is_read_alike_whole_and_by_characters(dialect: Dialect[str]) -> 
         assert read(dialect, text, len(text)) == read(dialect, text, 1), text
 
 
+AFTER = ('<arg name="<arg name="', '\n{"a": 1}}', '; x", "n": 2}}', "\n[1]", "]", "\n}", ". Done.", "\n\nDone.")
+"""What may follow the last call."""
+
+
+@pytest.mark.parametrize("dialect", dialects(), ids=lambda dialect: dialect.name)
+def test_what_follows_a_call_is_read_alike_whole_and_by_characters(dialect: Dialect[str]) -> None:
+    written = dialect.calls(CALLS[2:], TOOLS)
+    for text in (written + after for after in AFTER):
+        assert read(dialect, text, len(text)) == read(dialect, text, 1), text
+
+
 @pytest.mark.parametrize("dialect", dialects(), ids=lambda dialect: dialect.name)
 def test_an_answer_that_ends_anywhere_is_read_alike_by_parse_and_by_characters(dialect: Dialect[str]) -> None:
     written = "Look.\n" + dialect.calls(CALLS[2:], TOOLS)
