@@ -16,7 +16,7 @@ from toolfmt import jsontext
 from toolfmt.parsers.bodies.element_values import StringText
 from toolfmt.parsers.bodies.json_values import skip_space
 from toolfmt.parsers.driving import GrammarDriver
-from toolfmt.parsers.reading.call_ends import skip_odd_closer
+from toolfmt.parsers.reading.call_ends import refuse_argument, skip_odd_closer
 from toolfmt.parsers.reading.calls import CallReader
 from toolfmt.parsers.reading.skipping import Skipper
 from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Truncated
@@ -291,6 +291,7 @@ class ChannelParser(GrammarDriver):
         closed = yield from match_next(cur, grammar.close)
         if closed is not None:
             cur.pos = closed.end()
+            yield from refuse_argument(cur, grammar.forms[0], draft)
         elif route.to == "call" and self._endless():
             cut = cut_off(cur, grammar.close, *grammar.forms[0].openers)
             over = not cut and (yield from match_next(cur, grammar.begins)) is not None
