@@ -56,7 +56,7 @@ class LiteralMender:
             yield Mend(f"{raw[: found.start()]},{raw[found.start() :]}", "add the missing comma")
         for at in places:
             for mark in (*")]}", *self._quotes):
-                yield Mend(raw[:at] + mark + raw[at:], f"add the missing {mark}")
+                yield Mend(raw[:at] + mark + raw[at:], f"add the missing {mark}", alone=mark in self._quotes)
         for found in _BRACKET.finditer(raw):
             yield Mend(raw[: found.start()] + raw[found.end() :], f"remove the {found.group()} too many")
 

@@ -71,6 +71,8 @@ class Mend:
 
     text: str
     slip: str
+    alone: bool = False
+    """The text must be one call: another one in it was a part of a text before."""
 
 
 def _letters(text: str) -> str:

@@ -81,6 +81,8 @@ class RepairingParser(PassingParser):
                 events = self._calls(mend.text, failure.raw)
                 if found is not None and events and _called(events) != _called(found[0]):
                     return []
+                if mend.alone and len(_called(events)) > 1:
+                    return []
                 if events and found is None:
                     found = events, mend.slip
             if found is not None:
