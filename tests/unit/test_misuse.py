@@ -268,6 +268,13 @@ def test_what_is_checked_tells_its_format() -> None:
         toolfmt.check([{"nothing": 1}])
 
 
+@pytest.mark.parametrize("value", ["", 0, False])
+def test_a_falsy_value_is_no_list_of_tools(value: Any) -> None:
+    with pytest.raises(SchemaError, match="give a ToolDefinition"):
+        toolfmt.parse("Hi.", tools=value)
+    assert all(toolfmt.parse("Hi.", tools=none).text == "Hi." for none in (None, [], (), {}))
+
+
 def test_of_many_tools_a_few_are_named() -> None:
     many = toolfmt.ToolRegistry([{"name": f"tool_{n}"} for n in range(100)])
     with pytest.raises(UnknownToolError) as caught:

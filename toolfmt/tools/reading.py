@@ -250,7 +250,7 @@ def prepared(value: Any) -> Mapping[str, ToolDefinition]:
             dump = b""  # functions, models, objects
         if 0 < len(dump) <= _LARGEST:
             return _read_dumped(dump)
-    return {definition.name: definition for definition in tools(value)} if value else {}
+    return {} if value is None else {definition.name: definition for definition in tools(value)}
 
 
 def _defined(value: object) -> Mapping[str, ToolDefinition] | None:
