@@ -49,15 +49,15 @@ class TextBefore:
         self._line = self._quote = self._near = ""
         self._open = 0
 
-    def state(self) -> tuple[str, str, int]:
+    def state(self) -> tuple[str, str, str, int]:
         """Give what `restore` takes."""
         self._scan()
-        return self._line, self._quote, self._open
+        return self._line, self._quote, self._near, self._open
 
-    def restore(self, state: tuple[str, str, int]) -> None:
+    def restore(self, state: tuple[str, str, str, int]) -> None:
         """Go back to where `state` was taken."""
         self._pieces.take()
-        self._line, self._quote, self._open = state
+        self._line, self._quote, self._near, self._open = state
 
     def in_code(self) -> bool:
         """Whether what follows is quoted in its line, or a part of an expression."""
@@ -90,12 +90,13 @@ class TextBefore:
         text = self._pieces.take()
         if not text:
             return
+        before = self._near[-1:]  # a mark after a blank or a quote opens nothing, wherever the text was scanned before
         self._near = (self._near + text)[-_NEAR:]
         self._line = line_of(self._line + text)
         if self._quote or '"' in text or "'" in text:
             self._scan_strings(text)
         if self._grammar.elements:
-            self._scan_elements(text)
+            self._scan_elements(before + text, len(before))
         if (quote := self._grammar.own_quote) is not None:
             for found in quote.finditer(text):
                 self._open = int(not self._open and found["opens"] is not None)
@@ -110,11 +111,11 @@ class TextBefore:
             for string in _STRING.finditer(text, at):
                 self._quote = "" if string["end"] else string[1]
 
-    def _scan_elements(self, text: str) -> None:
+    def _scan_elements(self, text: str, at: int) -> None:
         for elements in self._grammar.elements:
             if not self._open and not any(map(text.__contains__, elements.value_starts)):
                 continue
-            for found in elements.value_marks.finditer(text):
+            for found in elements.value_marks.finditer(text, at):
                 key = found.groupdict().get("key")
                 if key is None or elements.special or self._known(key):
                     self._open = max(self._open + (-1 if found["close"] else 1), 0)
