@@ -242,11 +242,11 @@ class TagMender:
                 yield Mend(raw[:end] + raw[end + 1 :], f"write {tag} instead of {raw[start : end + 1]!r}")
 
     def _other_closers(self, raw: str) -> Iterator[Mend]:
-        """Write the closing tag of an argument instead of another one right after its value."""
+        """Write the closing tag of an argument, if that is its whole closer, instead of another one after its value."""
         closer = ""
         for found in _TAG.finditer(raw):
             tag = found.group()
-            if closer not in {"", tag} and tag.startswith("</"):
+            if closer.startswith("</") and closer != tag and tag.startswith("</"):
                 text = raw[: found.start()] + closer + raw[found.end() :]
                 yield Mend(text, f"write {closer} instead of {tag!r}")
             closer = self._openers.get(tag, "")
