@@ -240,8 +240,12 @@ class Recovery:
             found = yield from match_next(cur, elements.child)
             if found is None or not (elements.alone or declares(schema, elements.key(found))):
                 return
-            at, cur.pos = cur.at, found.end()
-            end = yield from self._marker(section.resync)
+            at, after = cur.at, cur.base + found.end()
+            cur.go(after - len(found.group().lstrip(WHITE)))
+            end = yield from match_next(cur, section.resync.markers)  # another call looks like an argument in some
+            if end is None:
+                cur.go(after)
+                end = yield from self._marker(section.resync)
             if end is None or end.lastgroup != "end":
                 cur.go(at)
                 return
