@@ -29,7 +29,7 @@ def other_calls(events: list[Event], source: str, dialect: str, detector: Callab
     if not ended or not any(isinstance(event, TextDelta) for event in events[ended[0] :]):
         return []
     passed = coalesce([event for event in events[ended[0] :] if isinstance(event, _KEPT)])
-    begun = {event.span[0] for event in passed if isinstance(event, CallEnd)}
+    begun = {_before_space(source, event.span[0]) for event in passed if isinstance(event, CallEnd)}
     texts = [event for event in passed if isinstance(event, TextDelta)]
     for some in (texts, _with_markers(passed, source)):
         if found := _found(some, begun, dialect, detector):
@@ -52,10 +52,16 @@ def _found(
     for event in texts:
         if at < len(event.text):
             same = dialect in {one.dialect for one in found.candidates}
-            called = event.start + len(event.text) in begun
+            called = event.start + len(event.text.rstrip()) in begun
             return None if called or same else (event.text[at:].rstrip(), event.start + at, found.dialect)
         at -= len(event.text)
     return None
+
+
+def _before_space(source: str, at: int) -> int:
+    while at and source[at - 1].isspace():
+        at -= 1
+    return at
 
 
 def _with_markers(passed: list[Event], source: str) -> list[TextDelta]:
