@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests import sampling, slips
-from toolfmt import jsontext, parse
+from toolfmt import CallEnd, jsontext, parse, parse_stream
 from toolfmt.dialect.record import Dialect
 from toolfmt.model import ToolDefinition, ToolInvocation
 
@@ -77,3 +77,9 @@ def test_a_slip_with_a_tag_makes_no_other_call(dialect: Dialect[str]) -> None:
             assert all(same(call, meant) for call in known), (answer, known)
             lost = {call.name for call in meant} - {call.name for call in result.calls}
             assert not lost or result.failures or result.notices, answer
+
+
+def test_an_argument_with_the_name_of_what_is_around_the_arguments_is_read_in_pieces() -> None:
+    text = "<tool>\n<tool_name>f</tool_name>\n<arguments>\n<arguments>null</arguments>\n</arguments>\n</tool>"
+    events = parse_stream(iter(text), dialect="xml-cdata")
+    assert [event.call.arguments for event in events if isinstance(event, CallEnd)] == [{"arguments": "null"}]

@@ -153,7 +153,9 @@ class RawText:
     def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:  # noqa: PLR0911 - one per kind
         """What a candidate is: True the end, False something that was read, None not yet known."""
         group = str(found.lastgroup)
-        if group in {"closer", "near"} or (group == "end" and self._closer.name and self._closer.ends(found.group())):
+        if group in {"closer", "near"} or (
+            group in {"end", "inner"} and self._closer.name and self._closer.ends(found.group())
+        ):
             return self._closes(cur, ends, found)
         if group == "begin":
             return self._call_begins(cur, ends, found)
