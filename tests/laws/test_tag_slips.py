@@ -83,3 +83,16 @@ def test_an_argument_with_the_name_of_what_is_around_the_arguments_is_read_in_pi
     text = "<tool>\n<tool_name>f</tool_name>\n<arguments>\n<arguments>null</arguments>\n</arguments>\n</tool>"
     events = parse_stream(iter(text), dialect="xml-cdata")
     assert [event.call.arguments for event in events if isinstance(event, CallEnd)] == [{"arguments": "null"}]
+
+
+@pytest.mark.parametrize("value", [">", ">=", "> You wrote\nYes.", ">3"])
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("xml-items", '<tool name="write"><arguments><arg name="text">VALUE</arg></arguments></tool>'),
+        ("qwen3-coder", "<tool_call>\n<function=write>\n<parameter=text>VALUE</parameter>\n</function>\n</tool_call>"),
+    ],
+)
+def test_a_value_may_begin_with_what_ends_a_tag(dialect: str, text: str, value: str) -> None:
+    (call,) = parse(text.replace("VALUE", value), dialect=dialect, tools=TOOLS).calls
+    assert call.arguments == {"text": value}

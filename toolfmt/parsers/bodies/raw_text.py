@@ -32,7 +32,7 @@ _UNFOLLOWED = "a value's closing tag is followed by neither the next value nor t
 MOST_BACK = 16
 """How often the input may be read again where closers are missing; after that, such calls fail."""
 _LATER = frozenset({"closer", "inner", "lead", "near", "opener"})
-_SECOND_END = regex.compile(">")
+_SECOND_END = regex.compile(r">\r?\n")
 _BREAK = regex.compile(r"\r?\n")
 
 
@@ -119,8 +119,8 @@ class RawText:
                 yield from self._quoted(cur, ends, str(word.lastgroup))
         if ends.near_quote is not None and (yield from match_next(cur, ends.near_quote)) is not None:
             raise Malformed("malformed", "the quote around a value is misspelt", cur.at, inside=True)
-        sure = self._text.padded or ends.escaped  # such a value begins with a line break, or with `&gt;`
-        if (yield from match_next(cur, _SECOND_END if sure else ends.second_end)) is not None:
+        padded = self._text.padded and (yield from match_next(cur, _SECOND_END)) is not None
+        if padded or (yield from match_next(cur, ends.second_end)) is not None:
             raise Malformed("malformed", "the tag before a value ends twice", cur.at, inside=True)
 
     def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
