@@ -217,3 +217,20 @@ def test_broken_arguments_in_quotes_are_no_text(quote: str, broken: str) -> None
     assert ([call.arguments for call in result.calls], len(result.failures)) == ([], 1)
     read = toolfmt.parse('Action: find\nAction Input: `{"q": "x"}`', dialect="react", tools=[tool])
     assert [call.arguments for call in read.calls] == [{"q": "x"}]
+
+
+def test_a_text_that_may_be_several_values_is_guessed() -> None:
+    weather = tool("get_weather", {"city": TEXT, "days": WHOLE}, "city")
+    texts = ("Paris", "Paris, 2", 'city="Paris, France"')
+    read = [
+        toolfmt.parse(f"Action: get_weather\nAction Input: {text}\n\n", dialect="react", tools=[weather])
+        for text in texts
+    ]
+    assert [call.certainty for result in read for call in result.calls] == ["tolerated", "guessed", "tolerated"]
+
+
+def test_a_label_that_is_there_twice_is_no_input() -> None:
+    text = 'Action: search_docs\nAction Input:Action Input: "x"\n'
+    assert [failure.detail for failure in toolfmt.parse(text, dialect="react", tools=TOOLS).failures] == [
+        "the input's label is there twice, at offset 19"
+    ]

@@ -169,7 +169,8 @@ class StepParser(TextParser):
         try:
             yield from search_on(cur, self._steps.step_end)
             cur.deadline = NEVER
-            arguments, end = self._input(draft.name, cur.since(body), body, open_name=not found.group().endswith("()"))
+            text = cur.since(body)
+            arguments, end = self._input(draft.name, text, body, open_name=not found.group().endswith("()"))
         except (Malformed, Truncated) as problem:
             cur.deadline = NEVER
             yield from self._recovery.failed(self._grammar.sections[0], draft, problem, max(body, cur.at))
@@ -178,9 +179,18 @@ class StepParser(TextParser):
         draft.announce()
         draft.add(jsontext.dumps(arguments))
         taken = f"; its input was taken as {', '.join(map(repr, arguments))}" if arguments else ""
-        draft.note("loose_form", _LOOSE + taken, start, end, guessed=cur.eof and end == cur.end)
+        guessed = (cur.eof and end == cur.end) or self._may_be_several(draft.name, arguments, text)
+        draft.note("loose_form", _LOOSE + taken, start, end, guessed=guessed)
         draft.end(arguments, end)
         cur.release()
+
+    def _may_be_several(self, name: str, arguments: JsonObject, text: str) -> bool:
+        """Whether a text that was taken as one argument may be a list of several: `Paris, 2`."""
+        tool = self._sink.options.tools.get(name)
+        if tool is None or len(arguments) != 1 or len([*property_names(tool.parameters)]) == 1:
+            return False
+        ((key, value),) = arguments.items()
+        return isinstance(value, str) and ("," in value or ";" in value) and key not in text
 
     def _input(self, name: str, text: str, at: int, *, open_name: bool) -> tuple[JsonObject, int]:
         """Read the arguments from what follows the name, which begins at `at`, and give where they end."""
@@ -200,9 +210,7 @@ class StepParser(TextParser):
             inside = text[bracket.end() : close - 1]
             return read_input(inside, tool, at, options.limits, called=True), at + after.end()
         end = at + len(text.rstrip())
-        value = text[label.end() :].strip() if label is not None else ""
-        if self._fenced:
-            value = _FENCE_LAST.sub("", value)
+        value = "" if label is None else self._labelled(text[label.end() :].strip(), at)
         if value:
             return read_input(value, tool, at, options.limits, called=False), end
         if text.strip() and label is None:
@@ -215,6 +223,12 @@ class StepParser(TextParser):
         if not empty:
             raise Malformed("missing_arguments", _WANTED, at)
         return {}, end
+
+    def _labelled(self, value: str, at: int) -> str:
+        """Return what follows the input's label without the end of a fence; raises `Malformed` for a second label."""
+        if self._steps.input.match(f"\n{value}"):
+            raise Malformed("malformed", "the input's label is there twice", at)
+        return _FENCE_LAST.sub("", value) if self._fenced else value
 
     def _code(self, _: regex.Match[str], __: str) -> Reading[None]:
         """Read on at a code fence: around a step it is left out, and what it shows after other text is text."""
