@@ -481,3 +481,12 @@ def test_images_in_a_column_are_those_of_the_parts_without_an_address() -> None:
     assert convert(there.value, source="sharegpt", target="hf-chat", residue=there.residue).value == row
     fewer = convert(row | {"images": ["a.png"]}, source="hf-chat", target="sharegpt")
     assert [loss.code for loss in fewer.losses] == ["provider_part", "provider_part"]
+
+
+def test_an_answer_that_is_not_to_train_on_does_not_become_one_in_silence() -> None:
+    answers = [{"role": "assistant", "content": text, "weight": weight} for text, weight in (("bad", 0), ("good", 1))]
+    row = {"messages": [{"role": "user", "content": "q"}, *answers]}
+    losses = convert(row, source="openai-finetune", target="hf-chat").losses
+    assert [(loss.code, loss.severity) for loss in losses] == [("label", "meaning")]
+    with pytest.raises(ParseError, match="it looks like openai-finetune"):
+        convert(row, source="openai-chat", target="sharegpt")

@@ -76,7 +76,7 @@ _CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
         "schema": "a constraint or a description in a tool's schema",
         "strict": "whether a call must fit its tool's schema",
         "tool_choice": "which tools may be called",
-        "label": "the rating of an answer",
+        "label": "the rating of an answer, or that it is not to train on",
     },
     "setting": {
         "parallel": "whether several calls may be made at once",
@@ -144,7 +144,8 @@ def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]
         return
     for key, value in before.items():
         if (key not in after or after[key] != value) and _says(value):
-            code = "beside" if _holds_content(key, value) else "provider_field"
+            excluded = key.endswith(".weight") and value == 0  # from training: lost, a bad answer is one to learn
+            code = "label" if excluded else "beside" if _holds_content(key, value) else "provider_field"
             yield Loss(code, where, "dropped" if key not in after else "changed", key)
 
 
