@@ -42,6 +42,7 @@ _JSON = regex.compile(r'["{}\[\]]').search
 _PARTS = regex.compile(r'["{}\[\]]|<[A-Za-z]').search
 """What the rest of a call holds before its closer; words are none."""
 _BROKEN_CALL = regex.compile(BROKEN_CALL)
+_WORD = regex.compile(r"\w").search
 
 
 class Recovery:
@@ -82,8 +83,10 @@ class Recovery:
             yield from self.failed(section, draft, Truncated(), body)
             return None
         marked = yield from match_next(cur, section.resync.markers)
-        if marked is not None and marked.group() == cur.since(draft.start)[: body - draft.start]:
-            self._sink.note("unclaimed", f"{marked.group()!r} is there twice", (draft.start, body))
+        marker = cur.since(draft.start)[: body - draft.start]
+        # what begins a call is longer than its marker, or not, by where the text was cut
+        if marked is not None and marked.group().startswith(marker) and _WORD(marker):
+            self._sink.note("unclaimed", f"{marker!r} is there twice", (draft.start, body))
             return cur.release()
         if marked is None and (yield from match_next(cur, _BROKEN_CALL)) is not None:
             return (yield from self.broken(section, draft, body))
