@@ -1,9 +1,15 @@
 """One wrong character in the markup of a call never makes another call of it.
 
-What comes of it is the call as it was meant, a failure, or text.
+What comes of it is the call as it was meant, a failure, or text. Where the damaged text is also a sound call, no
+reader can tell; those places are listed in `damage.toml`, each with its reason, and each has to be one still.
 """
 
 from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +39,7 @@ PROPERTIES = {
 TOOLS = [
     ToolDefinition(name=name, parameters={"type": "object", "properties": PROPERTIES}) for name in ("write", "move")
 ]
+OPEN: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("damage.toml").read_text("utf-8"))["open"]
 STEP = 1 if sampling.everything else 17
 DIALECTS = sampling.dialects()
 
@@ -59,9 +66,33 @@ def _wrong(dialect: Dialect[str], text: str, calls: list[ToolInvocation]) -> Too
     return None
 
 
+def _left(dialect: Dialect[str], step: int) -> Iterator[tuple[dict[str, Any] | None, str]]:
+    calls, text = _meant(dialect)
+    for number, (what, at, broken) in enumerate(slips.damaged(text, HELD)):
+        wrong = None if number % step else _wrong(dialect, broken, calls)
+        if wrong is not None:
+            here = {"what": what, "near": text[at : at + 2], "certainty": wrong.certainty, "dialect": dialect.name}
+            listed = [entry for entry in OPEN if _covers(entry, here)]
+            yield (listed[0] if listed else None), f"{what} at {at}: {broken!r} gives {wrong.arguments}"
+
+
+def _covers(entry: dict[str, Any], here: dict[str, str]) -> bool:
+    return (
+        here["what"] == entry["what"]
+        and here["near"].startswith(entry["near"])
+        and here["certainty"] == entry["certainty"]
+        and ("dialects" not in entry or here["dialect"] in entry["dialects"])
+    )
+
+
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 def test_one_wrong_character_makes_no_other_call(dialect: Dialect[str]) -> None:
-    calls, text = _meant(dialect)
-    for what, at, broken in [*slips.damaged(text, HELD)][::STEP]:
-        wrong = _wrong(dialect, broken, calls)
-        assert wrong is None, f"{what} at {at}: {broken!r} gives {wrong.arguments}"
+    new = [detail for entry, detail in _left(dialect, STEP) if entry is None]
+    assert not new, "\n".join(new)
+
+
+@pytest.mark.parametrize("entry", OPEN, ids=lambda entry: f"{entry['what']} {entry['near']}")
+def test_what_is_listed_is_still_open(entry: dict[str, Any]) -> None:
+    known = {dialect.name: dialect for dialect in DIALECTS}
+    names = [name for name in entry.get("dialects", ["glm45", "mimo", "dots"]) if name in known]
+    assert not names or any(found is entry for name in names for found, _ in _left(known[name], 1))

@@ -159,6 +159,8 @@ class RawText:
             return self._closes(cur, ends, found)
         if group == "begin":
             return self._call_begins(cur, ends, found)
+        if group == "inner" and found.end() == len(cur.buf) and not cur.eof:
+            return None  # what follows shows whether it is only mentioned
         if group == "inner":
             if found.group().replace("</", "<") not in self._before_tag(cur, ends, found):
                 self._unbalanced(cur, ends, found)
