@@ -97,4 +97,4 @@ def test_a_choice_among_tools_is_accepted(choice: Any) -> None:
 def test_a_tool_that_changed_says_what_went() -> None:
     given = asked([{**SKY, "input_examples": [{}], "defer_loading": True}], {"type": "auto"})
     (loss,) = convert_request(given, source="anthropic", target="openai-chat").losses
-    assert loss.detail == "sky: without input_examples, defer_loading"
+    assert loss.detail == "sky, without input_examples, defer_loading"

@@ -341,7 +341,8 @@ class TextParser(GrammarDriver):
     def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur, recovery, argument = self._cur, self._recovery, group == "tv"
         start, before, cur.pos = cur.at, cur.buf[cur.pos - 1 : cur.pos], found.end()
-        shown = (around := self._sink.prose.around()) is not None and (around.block or (argument and around.fenced))
+        around, tag = self._sink.prose.around(), found.group().lstrip().startswith("</")  # code shows no special token
+        shown = around is not None and (around.block or (tag and around.fenced))
         while not shown and (argument or before in QUOTES) and cur.pos == len(cur.buf) and not cur.eof:
             yield
         after = cur.buf[cur.pos : cur.pos + 1]

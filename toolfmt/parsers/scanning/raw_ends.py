@@ -145,7 +145,7 @@ class Ends:
         marks = self._compile_quotes(quotes, closer, parts, flags)
         self.quote_ends = tuple(end for quote, end in quotes if quote in marks and not escaped)
         """What no text ends with that had no quote."""
-        self.second_end = regex.compile(rf">[^\W\d_][^<\n]{{0,64}}(?:{closer})", flags)
+        self.second_end = regex.compile(rf">[^\W\d_][^<\n]{{0,64}}(?:\r?\n)?(?:{closer})", flags)
         """Matches a short value that begins with what may be the end of the tag before it."""
         misspelt = [f"(?P<near>{_near(closer)})"] if nests and closer.endswith(">") else []
         self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})", *misspelt]), flags)
