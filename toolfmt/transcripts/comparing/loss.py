@@ -107,6 +107,8 @@ SAID: Final = frozenset(
     }
 )
 """The further fields, of any format, that hold content: a model sees it."""
+_REPEATED: Final = frozenset({"lines", "search_result"})
+"""The further fields whose words are in the text of the part or the message too."""
 LINES: Final = ".said"
 """The end of a further field with the words of lines that are no messages, by their numbers."""
 _AUTO: Final = ToolChoice()
@@ -152,7 +154,7 @@ def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]
 def _holds_content(key: str, value: JsonValue) -> bool:
     """Whether a further field says what a model sees, or what somebody wrote; lines of a session repeat it."""
     name = _named(key)
-    return name in SAID or (name != "lines" and any(written({name: value})))
+    return name in SAID or (name not in _REPEATED and any(written({name: value})))
 
 
 def _says(value: JsonValue) -> bool:
