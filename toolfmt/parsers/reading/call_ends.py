@@ -9,7 +9,6 @@ f[ARGS]{"a": {"b": 1}}, "c": 2}      the object ended too early: no call
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import cache
 from typing import TYPE_CHECKING
 
 import regex
@@ -17,7 +16,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
 from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Malformed
-from toolfmt.parsers.scanning.patterns import GAP, cut_off, match_next, search_on
+from toolfmt.parsers.scanning.patterns import cut_off, match_next, search_on
 from toolfmt.schema import declares, takes_none
 
 if TYPE_CHECKING:
@@ -165,17 +164,12 @@ def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: b
     if found is None:
         return
     key = elements.key(found)
-    if form.begins and (yield from match_next(cur, _call_begins(form.begins))) is not None:
+    if (yield from match_next(cur, elements.begin)) is not None:
         return  # another call, of which the beginning looks like an argument
     due = declares(tool.parameters, key) if tool is not None and key else bool(elements.alone) or not key
     if due and f"{jsontext.dumps(key)}:" not in given:
         what = f"the argument {key!r} is" if key else "arguments are"
         raise Malformed("malformed", f"{what} after the end of the call", cur.at, inside=unclosed)
-
-
-@cache
-def _call_begins(source: str) -> regex.Pattern[str]:
-    return regex.compile(rf"{GAP}(?:{source})")
 
 
 def refuse_rest(cur: Cursor, form: FormGrammar, elements: ElementGrammar, draft: Draft) -> Reading[None]:
