@@ -296,11 +296,15 @@ def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str,
     """Return the function that finds unread calls in an answer's text."""
 
     def find(text: str, whole: str) -> list[Notice]:
-        if not any(map(whole.__contains__, tools)):
-            return []
-        from toolfmt.detection.unread_calls import unread_notice
+        from toolfmt.detection.misnamed import misnamed_call
+        from toolfmt.detection.unread_calls import UNREAD, unread_notice
 
-        return unread_notice(text, whole, tools, dialect, call_reader(tools))
+        read = call_reader(tools)
+        if any(map(whole.__contains__, tools)) and (found := unread_notice(text, whole, tools, dialect, read)):
+            return found
+        misnamed = misnamed_call(text if text.strip() else whole, tools, dialect, read)
+        start = max(0, whole.find(misnamed[0])) if misnamed is not None else 0
+        return [] if misnamed is None else [Notice(UNREAD, misnamed[1], (start, start + len(misnamed[0])))]
 
     return find
 

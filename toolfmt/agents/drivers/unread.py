@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from toolfmt.detection.misnamed import misnamed_call
 from toolfmt.detection.unread_calls import UNREAD, is_shown, unread_call
 from toolfmt.events import CallFailed
 from toolfmt.parsing import ParseResult, call_reader
@@ -28,13 +29,16 @@ def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition])
         return result
     looked = result.text if result.text.strip() else text  # a call drafted in closed reasoning is no call
     offered = {tool.name: tool for tool in tools}
-    found = unread_call(looked, offered, call_reader(offered)) or _closed(result, text, tools)
-    if found is None:
+    read = call_reader(offered)
+    found = unread_call(looked, offered, read) or _closed(result, text, tools)
+    if found is not None:
+        reason, raw, detail = UNREAD, found[0], f"it looks like a call of {found[1]!r}, but not in the expected format"
+    elif (misnamed := misnamed_call(looked, offered, result.dialect, read)) is not None:
+        reason, (raw, detail) = "unknown_tool", misnamed
+    else:
         return result
-    raw, name = found
     start = max(0, text.find(raw))
-    detail = f"it looks like a call of {name!r}, but not in the expected format"
-    failure = CallFailed(0, raw, UNREAD, detail, (start, start + len(raw)))
+    failure = CallFailed(0, raw, reason, detail, (start, start + len(raw)))
     return ParseResult((*result.events, failure), result.dialect, result.detection)
 
 
