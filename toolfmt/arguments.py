@@ -277,7 +277,8 @@ def _kind(hint: Any) -> _Kind:
                 typed=lambda value: type(value) in types,
             )
         case _ if origin in (Union, UnionType):
-            return _any_of([_kind(one) for one in inner])
+            # `typing` may return an equal union with its members in another order
+            return _any_of(sorted(map(_kind, inner), key=lambda kind: (kind.words == "None", kind.words.split()[-1])))
         case _ if base in _TYPES:
             return _TYPES[base]
         case type() if base not in (object, Any):

@@ -399,7 +399,7 @@ def test_parts_that_do_not_fit_are_refused_at_once() -> None:
         AgentLoop(ScriptedDriver([]), interrupted="retry")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"AgentState\.from_json reads one that was stored"):
         AgentLoop(ScriptedDriver([])).run_sync("Hi", state={"version": 1})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="start= must be a Message, a str, "):
+    with pytest.raises(TypeError, match="start= must be an AgentState, a Message, "):
         AgentLoop(ScriptedDriver([])).run_sync(5)  # type: ignore[arg-type]
     with pytest.raises(ParseError, match="the role is one of"):
         AgentLoop(ScriptedDriver([])).run_sync([{"role": "usr", "content": "Hi"}])

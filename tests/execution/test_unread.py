@@ -257,3 +257,10 @@ def test_a_model_that_never_ends_its_reasoning_fails_the_run(dialect: str) -> No
 def test_reasoning_that_is_closed_ends_a_turn_without_text() -> None:
     state = AgentLoop(TextDriver(Texts("<think>done</think>"), dialect="qwen25"), toolbox()).run_sync("1 + 2?")
     assert (state.status, state.text) == ("completed", "")
+
+
+@pytest.mark.parametrize("answer", ["<tool_call>\n</tool_call>", "<tool_call>[]</tool_call>"])
+def test_a_run_does_not_end_on_the_markers_of_a_call_without_one(answer: str) -> None:
+    answers = iter([answer, "Done."])
+    state = AgentLoop(TextDriver(lambda _: next(answers), dialect="hermes"), toolbox()).run_sync("Go.")
+    assert (state.text, [failure.reason for failure in state.steps[0].failures]) == ("Done.", ["missing_answer"])

@@ -149,7 +149,7 @@ def test_wrong_decisions_are_refused_before_anything_runs() -> None:
     state = waits.run_sync("Clean up.")
     with pytest.raises(ValueError, match="no call waits under the id 'x'"):
         waits.run_sync(state=state, decisions={"x": Approved()})
-    with pytest.raises(TypeError, match="must be an Approved, a Denied or an Answered"):
+    with pytest.raises(TypeError, match="must be an Answered, an Approved or a Denied"):
         waits.run_sync(state=state, decisions={state.pending[0].id: True})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="calls wait for decisions"):
         waits.run_sync("And now?", state=state)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests import sampling
+from toolfmt import parse, parse_stream
+from toolfmt.dialect.syntax import spelled
+from toolfmt.events import coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.workshop.testing import laws, strategies
 
@@ -35,3 +38,15 @@ def test_nothing_is_lost_while_its_call_runs(dialect: Dialect[str]) -> None:
             laws.claimed(dialect, text, strategies.STRAY, [TOOL])
             if number % 3 == 0:
                 laws.claimed(dialect, text, strategies.STRAY)
+
+
+def test_markers_without_a_call_are_reported(dialect: Dialect[str]) -> None:
+    forms = () if dialect.syntax is None or dialect.syntax.frame is not None else dialect.syntax.forms
+    for form in forms:
+        opening, _, closing = spelled(form.section).partition("{calls}")
+        marked = opening.strip() and closing.strip() and any(map(str.isalnum, opening))
+        for inside in ("", "\n", "[]") if marked else ():
+            text = f"{opening}{inside}{closing}"
+            result = parse(text, dialect=dialect, tools=[TOOL])
+            assert (result.calls, bool(result.failures or result.notices or result.text.strip())) == ((), True), text
+            assert tuple(coalesce([*parse_stream(iter(text), dialect=dialect, tools=[TOOL])])) == result.events

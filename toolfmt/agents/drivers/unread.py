@@ -33,6 +33,8 @@ def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition])
     found = unread_call(looked, offered, read) or _closed(result, text, tools)
     if found is not None:
         reason, raw, detail = UNREAD, found[0], f"it looks like a call of {found[1]!r}, but not in the expected format"
+    elif any(notice.kind == "empty_calls" for notice in result.notices) and not result.text.strip():
+        reason, raw, detail = "missing_answer", text, "the markers of a call hold no call"
     elif (misnamed := misnamed_call(looked, offered, result.dialect, read)) is not None:
         reason, (raw, detail) = "unknown_tool", misnamed
     else:

@@ -77,6 +77,8 @@ class CallList:
                 char = peek(cur) or (yield from skip_space(cur, note))
             if char == "]":
                 cur.pos += 1
+                if empty:
+                    sink.note("empty_calls", "the list of calls is empty", (bracket, cur.at))
                 return
             if not char and empty:
                 raise Truncated

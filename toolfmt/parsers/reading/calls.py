@@ -59,6 +59,7 @@ _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
 _CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
 _ODD_NAME = regex.compile(r"[^\w$]|[\w.:/\-$]*[^\w.:/\-$]").match
+_NO_NAME = regex.compile(r"[^\w.\-]+").fullmatch
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
 
@@ -208,7 +209,7 @@ class CallReader:
 
     def _check_tag(self, form: FormGrammar, tag: Tag, end: int) -> None:
         name = tag.slots.get("name", "")
-        odd = tag.odd or (form.literals is not None and _ODD_NAME(name) is not None)
+        odd = tag.odd or _NO_NAME(name) is not None or (form.literals is not None and _ODD_NAME(name) is not None)
         if odd and name not in self.sink.options.tools:
             raise Malformed("malformed", f"the tool's name holds markup: {name[:60]!r}", end)
         if tag.unquoted:

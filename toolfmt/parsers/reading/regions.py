@@ -253,6 +253,8 @@ class TextParser(GrammarDriver):
         if (found is None or group == "again") and empty:
             yield from self._recovery.mention(section, body, self._before)
             return
+        if empty:
+            sink.note("empty_calls", f"{cur.marked()[:60]!r} holds no call", (cur.mark_at, cur.at))
         if section.bracketed:
             yield from self._recovery.surplus(section)
         cur.release()
