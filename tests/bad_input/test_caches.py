@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 UNBOUNDED = {
     "toolfmt.agents.stored._adapter",  # records of the package
     "toolfmt.agents.stored._hints",  # the same
+    "toolfmt.arguments._parameters",  # functions that are checked
     "toolfmt.corpora.tokens.load",  # the caller's tokenizers
     "toolfmt.parsers.reading.bare._json_after",  # separators of formats
     "toolfmt.transcripts.families.chat_parts.content_of",  # formats' shapes

@@ -150,8 +150,10 @@ def test_text_that_is_no_template_is_refused(text: str) -> None:
 
 
 def test_what_is_no_mapping_is_refused() -> None:
-    with pytest.raises(toolfmt.errors.ResponseTemplateError, match="an object is due, not list"):
+    with pytest.raises(TypeError, match="template= must be a dict or a str, not list"):
         toolfmt.response_dialect([])  # pyright: ignore[reportArgumentType] - a caller's mistake
+    with pytest.raises(toolfmt.errors.ResponseTemplateError, match="an object is due, not list"):
+        toolfmt.response_dialect("[]")
 
 
 def test_names_in_both_the_marker_and_the_body_are_refused() -> None:
