@@ -24,8 +24,11 @@ ExceptionGroup for callers who prefer exceptions.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from toolfmt.events import CallFailed
 
 
+_PACKAGE = str(Path(__file__).parent)
 SUGGESTED = 3
 """Maximum number of suggested names."""
 _LONGEST_PLACE = 300
@@ -86,13 +90,20 @@ class MissingExtraError(ToolFmtError, ImportError):
         self.extra = extra
 
 
+def warn(message: str) -> None:
+    """Warn about what the caller of this package did, at the line of the caller."""
+    frame, level = sys._getframe(), 1  # noqa: SLF001 - `skip_file_prefixes` is of Python 3.12
+    while (frame := frame.f_back) is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level += 1
+    warnings.warn(message, stacklevel=level + 1)
+
+
 def install_line(extra: str) -> str:
     """Return the pip command that adds an extra to this installation, from its checkout or from the index."""
     import json
     import re
     import shlex
     from importlib.metadata import PackageNotFoundError, distribution
-    from pathlib import Path
 
     try:
         origin: dict[str, Any] = json.loads(distribution("toolfmt").read_text("direct_url.json") or "{}")

@@ -352,6 +352,13 @@ def test_a_format_without_a_marker_says_that_dangerous_tools_are_refused() -> No
     assert sorted(refused) == UNMARKED
 
 
+def test_a_warning_is_given_once_and_at_the_line_of_the_caller() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        AgentLoop(TextDriver(Texts("done"), dialect="openai-json"), dangerous()).run_sync("?")
+    assert [one.filename for one in caught] == [__file__]
+
+
 @pytest.mark.parametrize("name", UNMARKED)
 def test_the_call_that_a_manifest_teaches_runs_once_it_is_approved(name: str) -> None:
     tools = dangerous()

@@ -196,8 +196,10 @@ def test_a_call_that_was_running_when_the_program_ended_is_visible(tmp_path: Pat
         return "paid"
 
     model = Texts("Done.")
-    resumed = AgentLoop(TextDriver(model, dialect="hermes"), registry, interrupted=interrupted)
+    saved: list[AgentState] = []
+    resumed = AgentLoop(TextDriver(model, dialect="hermes"), registry, interrupted=interrupted, checkpoint=saved.append)
     after = resumed.run_sync(state=state)
+    assert saved[-1].status == after.status  # whoever looks at the stored state sees that it waits
     if interrupted == "ask":
         assert (after.status, paid, model.chats) == ("waiting", [], [])
         after = resumed.run_sync(state=after, decisions={after.pending[0].id: Answered("paid")})

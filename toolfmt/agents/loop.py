@@ -136,6 +136,7 @@ class AgentLoop:
         self._checkpoint = checkpoint
         self._interrupted: Interrupted = interrupted
         self._bus = Bus()
+        self._warned = False
         if not getattr(self._executor, "servers", None):  # whose tools are known only once they are connected
             self._runtime(tuple(make() for make in self._guards))
         if on_event is not None:
@@ -243,16 +244,17 @@ class AgentLoop:
             visible=self._visible,
             checkpoint=self._checkpoint,
         )
-        if callable(check := getattr(self._driver, "check", None)):
+        if not self._warned and callable(check := getattr(self._driver, "check", None)):
             check(runtime)
+        self._warned = True
         return runtime
 
     async def _resumed(self, state: AgentState, decisions: Mapping[str, Decision], runtime: Runtime) -> AgentState:
         """Carry out the decisions on pending calls; the run continues if every call has one."""
         made = decided(state, decisions, self._interrupted)
-        if not made:
-            return state.with_status("waiting")
-        after = _judged(await resumed(state.with_status("running"), made, runtime), runtime.offer)
+        after = state.with_status("waiting")
+        if made:
+            after = _judged(await resumed(state.with_status("running"), made, runtime), runtime.offer)
         await runtime.save(after)
         return after
 

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from pydantic import ValidationError
 
 from toolfmt import jsontext
 from toolfmt.conversation import JsonPart, MediaPart, OpaquePart, ResultPart, TextPart
-from toolfmt.errors import SchemaError
+from toolfmt.errors import SchemaError, warn
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import Media, ToolDefinition, ToolResult
 from toolfmt.schema import problems
@@ -65,12 +64,12 @@ def read_tools(
     for item in listed:
         name = prefix + item.name
         if name in found:
-            warnings.warn(f"MCP server {server!r} lists two tools named {item.name!r}; the first counts", stacklevel=2)
+            warn(f"MCP server {server!r} lists two tools named {item.name!r}; the first counts")
             continue
         try:
             found[name] = _read_tool(server, name, item, inject)
         except SchemaError as error:
-            warnings.warn(f"MCP server {server!r}: a tool is left out: {error}", stacklevel=2)
+            warn(f"MCP server {server!r}: a tool is left out: {error}")
     return found
 
 

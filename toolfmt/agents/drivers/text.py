@@ -10,7 +10,6 @@ was wrong with it; neither stays in the conversation.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, Unpack
@@ -25,6 +24,7 @@ from toolfmt.arguments import Natural, checked
 from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
 from toolfmt.detection.detecting import unread
 from toolfmt.detection.unread_calls import UNREAD
+from toolfmt.errors import warn
 from toolfmt.events import CallEnd, Notice, ReasoningDelta
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.executor import Executor
@@ -82,11 +82,10 @@ class TextDriver:
         executor, mark = runtime.executor, self._mark
         refused = executor.tools_refused_for(mark) if isinstance(executor, Executor) else ()
         if refused:
-            warnings.warn(
+            warn(
                 f"every call of {', '.join(refused)} will be refused: calls in {self._dialect.name} have no marker, so "
                 "one of a dangerous tool may be a quotation. Use a dialect with a marker, such as hermes, or decide "
-                f"with policies=[Approval(ask)] or policies=[ProvenancePolicy(allow=[{refused[0]!r}])]",
-                stacklevel=4,
+                f"with policies=[Approval(ask)] or policies=[ProvenancePolicy(allow=[{refused[0]!r}])]"
             )
 
     @cached_property
