@@ -147,6 +147,18 @@ def test_what_is_no_answer_is_an_error_of_the_clients_api(fault: str, stream: bo
             assert read_error(response.json()).message
 
 
+@pytest.mark.parametrize("status", ["queued", "in_progress", "cancelled", "failed"])
+def test_an_answer_that_is_not_ready_is_an_error(status: str) -> None:
+    """Its output is not complete, so a client is not told that it is."""
+    body = {"id": "resp_1", "object": "response", "model": "m", "status": status, "output": [], "error": None}
+    said = [head(b"200 OK", b"application/json"), json.dumps(body).encode()]
+    with raw(lambda: iter(said)) as upstream, gateway(one(upstream, api="openai-responses")) as url:
+        for face in FACES:
+            response = ask(face, url, stream=False)
+            assert response.status_code == 500, (face, response.text)
+            assert status in read_error(response.json()).message
+
+
 @pytest.mark.parametrize("wait", [None, b"7", b"Wed, 21 Oct 2026 07:28:00 GMT"])
 def test_a_limit_of_the_upstream_is_passed_on(wait: bytes | None) -> None:
     headers = [] if wait is None else [b"retry-after: " + wait]

@@ -244,3 +244,47 @@ def test_an_id_that_is_not_text_is_refused_and_no_answer_comes_without_its_histo
             with gateway(config) as url:
                 assert httpx2.post(f"{url}/v1/responses", json=body).status_code == 400
     assert not upstream.requests
+
+
+def test_a_client_lists_the_input_of_its_answer(tmp_path: Path) -> None:
+    """The input of a continued answer is all that the model was sent, in pages, the last item first by default."""
+    with serving(CALL, Answer("It rains.")) as upstream, gateway(kept(upstream, tmp_path)) as url:
+        client = client_of(url)
+        first = client.responses.create(model="m", input="Weather?", tools=[LOOK])
+        (call,) = (one for one in first.output if one.type == "function_call")
+        result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "rain"}
+        second = client.responses.create(model="m", input=[result], previous_response_id=first.id, tools=[LOOK])
+        items = client.responses.input_items.list
+        (only,) = items(first.id)
+        forth = list(items(second.id, order="asc", limit=1))
+        back = list(items(second.id))
+        refused = [
+            httpx2.get(f"{url}/v1/responses/{second.id}/input_items", params=query).status_code
+            for query in ({"limit": "0"}, {"limit": "many"}, {"after": "nothing"})
+        ]
+        with pytest.raises(NotFoundError, match="there is no"):
+            items("resp_0")
+    assert only.model_dump(exclude_unset=True)["content"] == [{"type": "input_text", "text": "Weather?"}]
+    assert [one.type for one in forth] == ["message", "message", "function_call", "function_call_output"]
+    assert [one.id for one in back] == [one.id for one in reversed(forth)]
+    assert len({one.id for one in forth}) == 4
+    assert refused == [400, 400, 404]
+
+
+def test_a_conversation_goes_on_after_an_answer_without_content(tmp_path: Path) -> None:
+    with serving(Answer(""), Answer("Yes.")) as upstream, gateway(kept(upstream, tmp_path, "openai-chat")) as url:
+        client = client_of(url)
+        first = client.responses.create(model="m", input="Hello?")
+        second = client.responses.create(model="m", input="Are you there?", previous_response_id=first.id)
+    assert second.output_text == "Yes."
+    assert "Hello?" in json.dumps(upstream.requests[1].body)
+
+
+@pytest.mark.parametrize("api", ["openai-responses", "anthropic"])
+def test_an_answer_in_the_background_comes_at_once(api: str, tmp_path: Path) -> None:
+    with serving(Answer("It rains.")) as upstream, gateway(kept(upstream, tmp_path, api)) as url:
+        made = client_of(url).responses.with_raw_response.create(model="m", input="Weather?", background=True)
+    response = made.parse()
+    assert (response.status, response.background, response.output_text) == ("completed", False, "It rains.")
+    assert made.headers["x-toolfmt-losses"] == "setting=1"
+    assert "background" not in upstream.requests[0].body

@@ -170,6 +170,17 @@ def test_recorded_answers_keep_what_they_say(target: str) -> None:
             assert (usage.input, usage.output) == (now.input, now.output)
 
 
+@pytest.mark.parametrize("status", ["queued", "in_progress"])
+@every_target
+def test_an_answer_that_is_not_ready_is_none(target: str, status: str) -> None:
+    response = {"id": "resp_1", "object": "response", "status": status, "output": []}
+    interaction = {"id": "i1", "object": "interaction", "status": status, "steps": []}
+    for source, value in (("openai-responses", response), ("gemini-interactions", interaction)):
+        info = info_of(convert_answer(value, source=source, target=target, id="a1").value, target)
+        assert info.failure is not None
+        assert info.failure.message.endswith(f"is not complete: its status is {status}")
+
+
 def test_the_sources_beside_a_message_are_those_of_its_text() -> None:
     page = {"web": {"uri": "https://e.com/a", "title": "A"}}
     support = {"segment": {"startIndex": 3, "endIndex": 6}, "groundingChunkIndices": [0]}

@@ -86,6 +86,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
         if face.task == "answer" and face.format in NAMED
     ]
     responses = Conversing(config, upstreams, "openai-responses", keeper, tracing)
+    routes.append(Route("/v1/responses/{id}/input_items", _input_items(keeper, access), methods=["GET"]))
     routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access).serve))
     open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
     closed_paths: dict[str, _Answer] = {"/metrics": figures}
@@ -109,15 +110,30 @@ def _keeper(config: Config) -> Keeper | None:
 def _stored(format: str, keeper: Keeper | None, access: Access) -> _Answer:  # noqa: A002 - the field's name
     async def stored(request: Request) -> Response:
         caller, _ = access.check(request)
-        if keeper is None:
-            raise refusal("not_found", "the gateway stores no answers: set `store` in its configuration to a database")
+        kept = _present(keeper)
         if request.query_params.get("stream") == "true":
             raise refusal("invalid", "a stored answer is not streamed: leave `stream` out", param="stream")
         ident: str = request.path_params["id"]
-        answer = keeper.deleted if request.method == "DELETE" else keeper.answer
+        answer = kept.deleted if request.method == "DELETE" else kept.answer
         return json_response(await answer(ident, format, caller.name), 200, {})
 
     return stored
+
+
+def _input_items(keeper: Keeper | None, access: Access) -> _Answer:
+    async def items(request: Request) -> Response:
+        caller, _ = access.check(request)
+        ident: str = request.path_params["id"]
+        page = await _present(keeper).items(ident, "openai-responses", caller.name, request.query_params)
+        return json_response(page, 200, {})
+
+    return items
+
+
+def _present(keeper: Keeper | None) -> Keeper:
+    if keeper is None:
+        raise refusal("not_found", "the gateway stores no answers: set `store` in its configuration to a database")
+    return keeper
 
 
 def _tracing(config: Config) -> Tracing | None:

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.errors import ToolFmtError
+from toolfmt.gateway.echoing import full_item
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import bad_answer, refusal
 from toolfmt.gateway.handling import SUMMARY, Asked, GatewayAnswer
@@ -57,7 +58,7 @@ class Compacting(Conversing):
             raise bad_answer("the model wrote no complete summary")
         item: JsonObject = {"id": f"cmp_{uuid4().hex}", "type": "compaction", "encrypted_content": SUMMARY + text}
         messages = message_list(asked.body.get(name), find(self.format))
-        said = [_item(one) for one in messages if is_object(one) and one.get("role") == "user"]
+        said = [full_item(one) for one in messages if is_object(one) and one.get("role") == "user"]
         answered.value = {
             "id": response.get("id"),
             "object": "response.compaction",
@@ -67,13 +68,6 @@ class Compacting(Conversing):
         }
         answered.losses += lost
         return answered
-
-
-def _item(message: JsonObject) -> JsonObject:
-    """Write a user's message in full, as clients expect it in an answer."""
-    content = message.get("content")
-    parts = [{"type": "input_text", "text": content}] if isinstance(content, str) else content
-    return {**message, "type": "message", "content": parts}
 
 
 def _request(body: JsonObject, format: str) -> tuple[JsonObject, tuple[Loss, ...]]:  # noqa: A002 - the field's name

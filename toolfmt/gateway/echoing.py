@@ -119,6 +119,18 @@ def _choice(choice: JsonValue) -> JsonValue:
     return {**choice, "message": {**message, "annotations": message.get("annotations", [])}}
 
 
+def full_item(item: JsonObject) -> JsonObject:
+    """Write an input item of Responses with the fields that clients expect in an answer."""
+    content = item.get("content")
+    if item.get("type", "message") != "message":
+        return item
+    if isinstance(content, str):
+        theirs = item.get("role") == "assistant"
+        part: JsonObject = {"type": "output_text" if theirs else "input_text", "text": content}
+        content = [{**part, "annotations": []} if theirs else part]
+    return {"status": "completed", **item, "type": "message", "content": content}
+
+
 class _Complete(Protocol):
     def __call__(self, value: JsonObject, /, request: JsonObject) -> JsonObject: ...
 

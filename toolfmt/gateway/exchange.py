@@ -175,8 +175,6 @@ class Conversing(Handler):
     ) -> tuple[JsonValue, Sequence[Loss]]:
         """Convert a whole answer, and keep it; what was lost."""
         with _unreadable():
-            if is_object(value) and (value.get("error") or value.get("type") == "error"):
-                _check_failure(value, source)
             done = convert_answer(
                 value,
                 source=source,
@@ -185,10 +183,16 @@ class Conversing(Handler):
                 model=head.model,
                 created=head.created,
             )
+            if is_object(value) and is_object(done.value) and _is_error(done.value):
+                _check_failure(value, source)
         answer: JsonValue = renamed(done.value, asked.names) if asked.names else done.value
         await self._keep(asked, head, answer)
         complete = self._completing(asked)
         return answer if complete is None or not is_object(answer) else complete(answer), done.losses
+
+
+def _is_error(answer: JsonObject) -> bool:
+    return bool(answer.get("error")) or answer.get("type") == "error"
 
 
 def _check_failure(value: JsonObject, source: str) -> None:

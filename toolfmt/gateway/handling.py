@@ -76,6 +76,8 @@ class Asked:
     """The request as the client sent it."""
     before: int = 0
     """How many of its messages are those of an earlier exchange, which it continues from."""
+    lost: tuple[Loss, ...] = ()
+    """What the gateway itself does not do for its clients."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """The client's names of tools, by those that the back was sent instead."""
 
@@ -85,6 +87,8 @@ class Asked:
         return self.route.as_model or self.model
 
 
+_BACKGROUND: Final = "background"
+"""The field of a request whose answer the client will fetch later."""
 SUMMARY: Final = "This is a summary of the conversation so far:\n\n"
 """What the summary of a compacted conversation begins with, which the gateway itself has made."""
 
@@ -136,7 +140,7 @@ class Handler(ABC):
 
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
         """
-        sent = self.opened(body)
+        sent, lost = self._at_once(self.opened(body))
         body, before = await self._continued(sent, caller)
         settings = self._settings(body, given)
         model = settings.get("model")
@@ -149,7 +153,7 @@ class Handler(ABC):
         redactor = Redactor(self.config.redact)
         if self.config.redact:
             body = await to_thread.run_sync(redactor.request, body)
-        asked = Asked(body, settings, model, route, caller.name, sent, before)
+        asked = Asked(body, settings, model, route, caller.name, sent, before, lost)
         failed: UpstreamError | None = None
         for name in _order(route):
             upstream = self.upstreams[name].sent_by(caller.key)
@@ -168,6 +172,13 @@ class Handler(ABC):
                 return answered
         assert failed is not None  # noqa: S101 - a route has a back
         raise failed
+
+    def _at_once(self, body: JsonObject) -> tuple[JsonObject, tuple[Loss, ...]]:
+        """Ask for an answer at once: nothing runs in the gateway when no client waits for it."""
+        if self.format not in NAMED or not body.get(_BACKGROUND):
+            return body, ()
+        lost = Loss("setting", f"/{_BACKGROUND}", "changed", f"{_BACKGROUND}: true -> false: the answer comes at once")
+        return {key: value for key, value in body.items() if key != _BACKGROUND}, (lost,)
 
     async def _continued(self, body: JsonObject, caller: Caller) -> tuple[JsonObject, int]:
         """Put the messages of an earlier exchange that a request refers to before its own; how many those are."""
@@ -216,12 +227,12 @@ class Handler(ABC):
         A stream holds one answer to a question, so no more are asked for.
         """
         settings: JsonObject = {"model": asked.sent_model, "stream": streamed}
-        answers, lost = asked.settings.get("n"), tuple[Loss, ...]()
+        answers, lost = asked.settings.get("n"), asked.lost
         if streamed and answers not in (None, 1):
             settings["n"] = 1
-            lost = (Loss("setting", "/n", "changed", f"n: {answers} -> 1: a stream holds one answer"),)
+            lost += (Loss("setting", "/n", "changed", f"n: {answers} -> 1: a stream holds one answer"),)
             if self.config.strict:
-                raise refusal("invalid", f"the request cannot be converted: {lost[0].detail}", param="n")
+                raise refusal("invalid", f"the request cannot be converted: {lost[-1].detail}", param="n")
         try:
             sent = convert_request(
                 asked.body,

@@ -2,8 +2,9 @@
 
 {"previous_response_id": "resp_1", "input": "And tomorrow?"}  ->  {"input": [the earlier messages, "And tomorrow?"]}
 
-GET, DELETE /v1/responses/ID         as openai 3.54's `responses.retrieve` and `delete` ask
-GET, DELETE /v1beta/interactions/ID  as google-genai 3.4's `interactions.get` and `delete` ask
+GET, DELETE /v1/responses/ID            as openai 3.54's `responses.retrieve` and `delete` ask
+GET /v1/responses/ID/input_items        as its `responses.input_items.list` asks
+GET, DELETE /v1beta/interactions/ID     as google-genai 3.4's `interactions.get` and `delete` ask
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from anyio import to_thread
 
-from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.apis import NAMED
-from toolfmt.gateway.echoing import completing
+from toolfmt.gateway.echoing import completing, full_item
 from toolfmt.gateway.failing import refusal
 from toolfmt.gateway.store import KeptExchange, Store, StoreError, after, messages_of
+from toolfmt.jsontext import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from toolfmt.model import JsonObject
 
 T = TypeVar("T")
+_LONGEST_PAGE: Final = 100
 _DELETED: Final[Mapping[str, Callable[[str], JsonObject]]] = {
     "openai-responses": lambda ident: {"id": ident, "object": "response", "deleted": True},
     "gemini-interactions": lambda _: {},
@@ -46,11 +48,7 @@ class Keeper:
 
         Raises `ExchangeError` for an unknown one.
         """
-        chain = await self.found(ident, format, owner, NAMED[format])
-        try:
-            before = await to_thread.run_sync(messages_of, chain)
-        except ToolFmtError as error:
-            raise refusal("server", f"{ident!r} cannot be read", error) from None
+        before = messages_of(await self.found(ident, format, owner, NAMED[format]))
         rest = {name: value for name, value in body.items() if name != NAMED[format]}
         return after(before, rest, format), len(before)
 
@@ -67,6 +65,33 @@ class Keeper:
         asked = {**found.request, NAMED[format]: found.earlier}
         complete = completing(format, asked, kept=True, ended=found.created)
         return found.answer if complete is None else complete(found.answer)
+
+    async def items(self, ident: str, format: str, owner: str, query: Mapping[str, str]) -> JsonObject:  # noqa: A002 - as above
+        """List a page of the input of a stored answer, earlier exchanges included.
+
+        `query` has the parameters of the page: `order`, `limit`, `after`. Raises `ExchangeError`.
+        """
+        *before, last = await self.found(ident, format, owner)
+        chain = [*before, replace(last, answer={})]
+        rows = [
+            full_item(item) | {"id": item.get("id") or f"{one.id}_{number}"}
+            for one in chain
+            for number, item in enumerate(filter(is_object, messages_of([one])))
+        ]
+        if query.get("order", "desc") == "desc":
+            rows.reverse()
+        begin = 0
+        if (after := query.get("after")) is not None:
+            begin = next((at for at, row in enumerate(rows, 1) if row["id"] == after), 0)
+            if not begin:
+                raise refusal("not_found", f"after: the input has no item {after!r}", param="after")
+        limit = query.get("limit", "20")
+        if not limit.isdecimal() or not 1 <= int(limit) <= _LONGEST_PAGE:
+            raise refusal("invalid", f"limit: a number from 1 to {_LONGEST_PAGE}, not {limit!r}", param="limit")
+        page = rows[begin : begin + int(limit)]
+        first, final = (page[0]["id"], page[-1]["id"]) if page else (None, None)
+        more = begin + len(page) < len(rows)
+        return {"object": "list", "data": page, "first_id": first, "last_id": final, "has_more": more}
 
     async def deleted(self, ident: str, format: str, owner: str) -> JsonObject:  # noqa: A002 - as above
         """Delete a stored answer, and say so as its API does; raises `ExchangeError` where there is none."""

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import MissingExtraError, ParseError
-from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.exchanges import exchange, message_list
+from toolfmt.jsontext import is_object
+from toolfmt.transcripts.exchanges import message_list
 from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.reading import opened
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -150,12 +151,12 @@ class Store:
 
 
 def messages_of(chain: Iterable[KeptExchange]) -> list[JsonValue]:
-    """List the messages of exchanges, their answers among them; raises `ParseError`."""
+    """List the messages of exchanges, their answers among them."""
     found: list[JsonValue] = []
     for one in chain:
-        whole = exchange(one.request, one.answer, one.face)
-        said = whole.get(find(one.face).messages) if is_object(whole) else whole
-        found += said if is_array(said) else []
+        made = find(one.face)
+        for value in (one.request, *opened(one.answer, made)):
+            found += message_list(value.get(made.messages) if is_object(value) else value, made)
     return found
 
 

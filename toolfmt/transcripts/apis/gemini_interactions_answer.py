@@ -51,6 +51,8 @@ def _read(value: JsonObject, made: Assembler) -> None:
         _step(at, step, made)
         made.end(at)
     _about(value, made)
+    if (status := value.get("status")) in _RUNNING:
+        made.fail(f"the interaction is not complete: its status is {status}")
 
 
 def _about(value: JsonObject, made: Assembler) -> None:

@@ -45,6 +45,8 @@ _INCOMPLETE: Final[dict[Stop, str]] = {
 _CODES: Final = {"rate_limit": "rate_limit_exceeded", "invalid": "invalid_prompt"}
 """openai 3.54, types/responses/response_error.py: the codes for what is not simply the server's fault."""
 _PREFIXES: Final = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_"}
+_UNREADY: Final = frozenset({"queued", "in_progress", "failed", "cancelled"})
+"""The states of a response whose output is not all of an answer; servers have further words for `completed`."""
 _NUMBER: Final = "sequence_number"
 _FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_tool_call": "text"}
 
@@ -61,8 +63,8 @@ def _end(value: JsonObject, made: Assembler) -> None:
     status = value.get("status", "completed")
     if status in ("completed", "incomplete"):
         made.ended(inner(value, "incomplete_details").get("reason") or "stop")
-    elif status in ("failed", "cancelled"):
-        made.fail(value.get("error") or f"the response was {status}")
+    elif status in _UNREADY:
+        made.fail(value.get("error") or f"the response is not complete: its status is {status}")
 
 
 def _item(at: Hashable, item: JsonObject, made: Assembler, *, emitted: bool = False) -> None:
