@@ -6,13 +6,14 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.formatters.example_scalars import MOST, Stream, kinds, names, size
-from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, merge, objects
+from toolfmt.formatters.example_scalars import MOST, Stream, kinds, size
+from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, merge, names, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from toolfmt.formatters.example_scalars import Builder, Check
+    from toolfmt.formatters.example_scalars import Check
+    from toolfmt.formatters.example_values import Builder
     from toolfmt.model import JsonObject, JsonValue
 
 
@@ -25,7 +26,13 @@ class ExampleMembers:
     """The members of one object; those of `suggested` objects come first, `above` are the enclosing references."""
 
     def __init__(
-        self, builder: Builder, flat: Flat, suggested: Sequence[JsonObject], above: tuple[str, ...], *, at_root: bool
+        self,
+        builder: Builder,
+        flat: Flat,
+        suggested: Sequence[JsonObject],
+        above: tuple[str, ...],
+        *,
+        at_root: bool,
     ) -> None:
         """Read the object's schema; `at_root` marks the tool's arguments object."""
         self.builder = builder

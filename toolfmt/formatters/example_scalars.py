@@ -9,7 +9,7 @@ import math
 import re
 from fractions import Fraction
 from itertools import chain, count, islice, takewhile
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
@@ -154,48 +154,6 @@ _IMPLIED: Final = {
 """The type that a keyword suggests for a schema without `type`."""
 
 
-class Builder(Protocol):
-    """Makes the values of a node's children."""
-
-    @property
-    def root(self) -> JsonObject:
-        """The schema that references are resolved in."""
-        ...
-
-    @property
-    def optional(self) -> bool:
-        """Whether optional members are wanted."""
-        ...
-
-    @property
-    def guess(self) -> bool:
-        """Whether a value that does not fit is better than none."""
-        ...
-
-    @property
-    def is_over(self) -> bool:
-        """Whether all steps are used up."""
-        ...
-
-    def key(self, value: JsonValue) -> str:
-        """Return a value's canonical text; it takes as many steps as it has characters."""
-        ...
-
-    def values(
-        self, schema: JsonValue, name: str, suggestions: Iterable[JsonValue] = (), above: tuple[str, ...] = ()
-    ) -> Iterator[JsonValue]:
-        """Yield different values that fit a schema, the best first."""
-        ...
-
-    def matching(self, pattern: str) -> Iterator[str]:
-        """Yield texts that are likely to match a pattern."""
-        ...
-
-    def check(self, node: JsonObject) -> Check:
-        """Return a function that checks whether a value fits a schema."""
-        ...
-
-
 class Stream:
     """Values that are made on demand and kept."""
 
@@ -241,11 +199,6 @@ def kinds(own: JsonObject) -> list[str]:
     if "type" in own:
         return sorted(as_types(own["type"]), key=lambda kind: kind == "null")
     return list(dict.fromkeys((*(kind for kind, words in _IMPLIED.items() if words & own.keys()), *_EVERY)))
-
-
-def names(value: JsonValue) -> list[str]:
-    """Return a list of names; anything else counts as empty."""
-    return [name for name in cast("list[object]", value) if isinstance(name, str)] if isinstance(value, list) else []
 
 
 def compiled(schema: JsonObject) -> Check:

@@ -26,7 +26,7 @@ from toolfmt.formatters.example_scalars import (
     numbers,
     strings,
 )
-from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping
+from toolfmt.formatters.flat_schema import Flat, as_object, flatten, listed, mapping
 from toolfmt.formatters.pattern_text import matching
 from toolfmt.schema import inline_refs, normalise
 
@@ -58,20 +58,22 @@ def example_arguments(schema: JsonObject, *, optional: bool, suggestions: Sequen
     node = {"type": "object", **{key: value for key, value in root.items() if key != "$defs"}}
     for turn, (repeats, guess) in enumerate(((2 if optional else 1, False), (1, False), (3, False), (1, True))):
         room = _STEPS >> turn
-        builder = _Builder(root, optional=optional and not guess, repeats=repeats, guess=guess, room=room)
+        builder = Builder(root, optional=optional and not guess, repeats=repeats, guess=guess, room=room)
         for value in builder.values(node, "", suggestions):
             if isinstance(value, dict):
                 return cast("JsonObject", value)
     return {}
 
 
-class _Builder:
+class Builder:
     """One attempt, which limits the repeats of a reference on one path and may accept a value that does not fit."""
 
     def __init__(self, root: JsonObject, *, optional: bool, repeats: int, guess: bool, room: int) -> None:
+        """Begin an attempt that may take `room` steps."""
         self.root = root
         self._optional = optional
-        self._guess = guess
+        self.guess = guess
+        """Whether a value that does not fit is better than none."""
         self.repeats = repeats
         self.nodes = 0
         self._room = room
@@ -96,11 +98,6 @@ class _Builder:
     def optional(self) -> bool:
         """Whether optional members are wanted."""
         return self._optional and self.nodes < _ENOUGH
-
-    @property
-    def guess(self) -> bool:
-        """Whether a value that does not fit is better than none."""
-        return self._guess
 
     def values(
         self, schema: JsonValue, name: str, suggestions: Iterable[JsonValue] = (), above: tuple[str, ...] = ()
@@ -164,9 +161,8 @@ class _Builder:
                 branch = branch._replace(dependents={**branch.dependents, **flat.dependents})
                 yield from islice(self.candidates(branch, name, suggestions, above, fits), few)
             return
-        listed: JsonValue = [flat.own["const"]] if "const" in flat.own else flat.own.get("enum")
-        if isinstance(listed, list):
-            yield from cast("list[JsonValue]", listed)
+        if (members := listed(flat.own)) is not None:
+            yield from members
             return
         for kind in kinds(flat.own):
             yield from islice(self.sample(kind, flat, name, suggested, above, fits), MOST)

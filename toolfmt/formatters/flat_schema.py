@@ -21,6 +21,8 @@ _LOWEST: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxPr
 _HIGHEST: Final = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
 _BY_NAME: Final = ("properties", "patternProperties", "dependentRequired")
 _NEVER: Final[JsonObject] = {"not": {}}
+_BARE: Final = frozenset({"type", "title"})
+"""Keywords of an alternative that says nothing but its type."""
 
 
 class Flat(NamedTuple):
@@ -74,6 +76,22 @@ def _flatten(schema: JsonObject, root: JsonObject, followed: tuple[str, ...]) ->
     while len(owns) > 1:  # in pairs, since a growing one would be copied at each step
         owns = [merge(*owns[at : at + 2]) if at + 1 < len(owns) else owns[at] for at in range(0, len(owns), 2)]
     return Flat(owns[0], choices, dependents, followed)
+
+
+def without_null(flat: Flat, root: JsonObject) -> Flat:
+    """Merge the other alternative of `anyOf: [something, null]` into the node, and null into its types."""
+    branches = [flatten(branch, root) for choice in flat.choices for branch in choice]
+    others = [branch for branch in branches if branch.own.get("type") != "null" or branch.own.keys() - _BARE]
+    if len(flat.choices) != 1 or len(others) != 1 or len(branches) == 1:
+        return flat
+    merged = flatten({"allOf": [flat.own, flat.choices[0][branches.index(others[0])]]}, root)
+    kinds = as_types(merged.own.get("type"))
+    return Flat(
+        {**merged.own, "type": [*kinds, "null"]} if kinds else merged.own,
+        merged.choices,
+        {**flat.dependents, **merged.dependents},
+        (*flat.references, *merged.references),
+    )
 
 
 def merge(left: JsonObject, right: JsonObject) -> JsonObject:
@@ -162,6 +180,17 @@ def as_object(schema: JsonValue) -> JsonObject:
 def objects(value: JsonValue) -> list[JsonObject]:
     """Return a list of subschemas as objects; anything else counts as empty."""
     return [as_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
+
+
+def names(value: JsonValue) -> list[str]:
+    """Return a list of names; anything else counts as empty."""
+    return [name for name in cast("list[object]", value) if isinstance(name, str)] if isinstance(value, list) else []
+
+
+def listed(own: JsonObject) -> list[JsonValue] | None:
+    """Return the values that `const` or `enum` lists; None without such a list."""
+    members: JsonValue = [own["const"]] if "const" in own else own.get("enum")
+    return cast("list[JsonValue]", members) if isinstance(members, list) else None
 
 
 def mapping(value: JsonValue) -> JsonObject:

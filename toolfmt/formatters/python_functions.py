@@ -19,8 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.formatters.example_scalars import names
-from toolfmt.formatters.flat_schema import as_object, as_types, mapping
+from toolfmt.formatters.flat_schema import as_object, as_types, mapping, names
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.signatures import one_line
 

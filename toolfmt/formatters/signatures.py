@@ -19,7 +19,7 @@ import re
 from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import as_object, as_types, flatten, mapping
+from toolfmt.formatters.flat_schema import as_object, as_types, flatten, listed, mapping, names, without_null
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.schema.places import kind_of
 
@@ -52,7 +52,7 @@ def signature(tool: ToolDefinition) -> str:
     """Write a tool on one line; `?` marks optional parameters. Raises `SchemaError`."""
     schema = parameters_object(tool)
     flat = flatten(schema, schema)
-    required = _required(flat)
+    required = names(flat.own.get("required"))
     arguments = (name if name in required else f"{name}?" for name in mapping(flat.own.get("properties")))
     call = f"{tool.name}({', '.join(map(one_line, arguments))})"
     return f"{call} - {one_line(tool.description)}" if tool.description.strip() else call
@@ -85,12 +85,12 @@ def code(text: str) -> str:
 
 def _parameters(flat: Flat, root: JsonObject, above: tuple[str, ...], indent: str) -> Iterator[str]:
     """Write the members of an object, with nested members below each."""
-    required = _required(flat)
+    required = names(flat.own.get("required"))
     above = (*above, *flat.references)
     for name, schema in mapping(flat.own.get("properties")).items():
         if schema is False:
             continue
-        member = _without_null(flatten(as_object(schema), root), root)
+        member = without_null(flatten(as_object(schema), root), root)
         marks = f"({_type(member, root)})" + (" (required)" if name in required else "")
         text = " ".join(filter(None, (one_line(str(member.own.get("description") or "")), *_notes(member.own))))
         yield f"{indent}- {code(name)} {marks}" + (f": {text}" if text else "")
@@ -99,7 +99,7 @@ def _parameters(flat: Flat, root: JsonObject, above: tuple[str, ...], indent: st
 
 def _below(member: Flat, root: JsonObject, above: tuple[str, ...], indent: str) -> Iterator[str]:
     """Write the nested members of a member: its own, and those of its items and alternatives."""
-    item = _without_null(flatten(as_object(member.own.get("items", {})), root), root)
+    item = without_null(flatten(as_object(member.own.get("items", {})), root), root)
     for inner in (member, item):
         # A recursive schema is written once.
         if not set(inner.references) & set(above):
@@ -111,28 +111,11 @@ def _below(member: Flat, root: JsonObject, above: tuple[str, ...], indent: str) 
                     yield from _parameters(option, root, (*above, *inner.references), indent + "  ")
 
 
-def _required(flat: Flat) -> list[object]:
-    required = flat.own.get("required")
-    return cast("list[object]", required) if isinstance(required, list) else []
-
-
-def _without_null(flat: Flat, root: JsonObject) -> Flat:
-    """Look into `anyOf: [something, null]`."""
-    others = [branch for choice in flat.choices for branch in choice if branch.get("type") != "null"]
-    if len(flat.choices) != 1 or len(others) != 1 or len(flat.choices[0]) == 1:
-        return flat
-    merged = flatten({"allOf": [flat.own, others[0]]}, root)
-    kinds = as_types(merged.own.get("type"))
-    own = {**merged.own, "type": [*kinds, "null"]} if kinds else merged.own
-    return merged._replace(own=own, references=(*flat.references, *merged.references))
-
-
 def _type(flat: Flat, root: JsonObject, levels: int = 2) -> str:
     """Name the types, including those in lists, maps and alternatives down to a depth."""
     kinds = as_types(flat.own.get("type"))
-    members = [flat.own["const"]] if "const" in flat.own else flat.own.get("enum")
-    if not kinds and isinstance(members, list):
-        kinds = [kind_of(member) for member in cast("list[JsonValue]", members)]
+    if not kinds:
+        kinds = list(map(kind_of, listed(flat.own) or ()))
     if not kinds and flat.choices and levels:
         kinds = [_type(flatten(branch, root), root, levels - 1) for branch in flat.choices[0]]
     held = flat.own.get("items" if kinds == ["array"] else "additionalProperties")

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import as_object, as_types, flatten, mapping
+from toolfmt.formatters.flat_schema import as_object, as_types, flatten, listed, mapping, names
 from toolfmt.formatters.json_schemas import parameters_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from toolfmt.formatters.flat_schema import Flat
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+    from toolfmt.model import JsonObject, ToolDefinition
 
 _NAMES: Final = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$]*")
@@ -55,8 +55,7 @@ class TypeScript:
         return "\n".join(("{", *members, f"{pad}}}"))
 
     def _members(self, flat: Flat, root: JsonObject, above: tuple[str, ...], pad: str) -> Iterator[str]:
-        required = flat.own.get("required")
-        needed = cast("list[object]", required) if isinstance(required, list) else []
+        needed = names(flat.own.get("required"))
         for name, schema in mapping(flat.own.get("properties")).items():
             member = flatten(as_object(schema), root)
             yield from comment(str(member.own.get("description") or ""), pad)
@@ -66,9 +65,8 @@ class TypeScript:
             yield f"{pad}{key}{'' if name in needed else '?'}: {self._type(member, root, above, pad)},"
 
     def _type(self, flat: Flat, root: JsonObject, above: tuple[str, ...], pad: str) -> str:
-        members = [flat.own["const"]] if "const" in flat.own else flat.own.get("enum")
-        if isinstance(members, list):
-            return " | ".join(jsontext.dumps(member) for member in cast("list[JsonValue]", members)) or "any"
+        if (members := listed(flat.own)) is not None:
+            return " | ".join(map(jsontext.dumps, members)) or "any"
         if set(flat.references) & set(above):
             return "any"
         kinds = [self._kind(kind, flat, root, above, pad) for kind in as_types(flat.own.get("type"))]

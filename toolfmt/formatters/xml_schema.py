@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, cast
 from lxml import etree
 
 from toolfmt.errors import SchemaError, UnrepresentableError
-from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, mapping, objects
+from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, mapping, names, objects, without_null
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.schema.places import kind_of
 
@@ -133,12 +133,11 @@ class _Writer:
     def children(self, element: Element, flat: Flat, above: tuple[str, ...]) -> None:
         """Write the children of a value."""
         own = flat.own
-        required = own.get("required")
-        names = cast("list[object]", required) if isinstance(required, list) else []
+        required = names(own.get("required"))
         for name, schema in mapping(own.get("properties")).items():
             if schema is not False:
                 attributes = {"name": _name(name, f"/properties/{name}")}
-                self.node(element, "arg", schema, above, attributes, required=name in names)
+                self.node(element, "arg", schema, above, attributes, required=name in required)
         for pattern, schema in mapping(own.get("patternProperties")).items():
             self.node(element, "additional", schema, above, {"names": _text(pattern)})
         prefix = objects(own.get("prefixItems")) + objects(own.get("items"))
@@ -159,22 +158,12 @@ class _Writer:
         if len(flat.choices) != 1:
             return flat
         branches = [flatten(branch, self.root) for branch in flat.choices[0]]
-        others = [branch for branch in branches if branch.own != {"type": "null"}]
         plain = all(branch.own.keys() <= {"type", "title"} and not branch.references for branch in branches)
         if plain and not any(branch.choices for branch in branches):
             types = [kind for branch in branches for kind in as_types(branch.own.get("type"))]
             complete = all("type" in branch.own for branch in branches) and "type" not in flat.own
             return flat._replace(own={**flat.own, "type": types}, choices=[]) if complete else flat
-        if len(others) != 1 or len(branches) == 1:
-            return flat
-        merged = flatten({"allOf": [{**flat.own}, flat.choices[0][branches.index(others[0])]]}, self.root)
-        kinds = as_types(merged.own.get("type"))
-        own = {**merged.own, "type": [*kinds, "null"]} if kinds else merged.own
-        return merged._replace(
-            own=own,
-            dependents={**flat.dependents, **merged.dependents},
-            references=(*flat.references, *merged.references),
-        )
+        return without_null(flat, self.root)
 
 
 def _type(own: JsonObject) -> str:
