@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.formatters.example_values import example_arguments
 from toolfmt.formatters.pattern_text import LONGEST, matching
+from toolfmt.workshop.grammars.nodes import chars
+from toolfmt.workshop.grammars.patterns import pattern_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -483,3 +485,14 @@ def test_examples_fit_and_are_as_full_as_asked(schema: dict[str, Any]) -> None:
     assert valid(schema, advanced)
     assert not list(unneeded(schema, basic))
     assert not list(missing(schema, advanced))
+
+
+def test_a_range_up_to_a_class_holds_the_hyphen() -> None:
+    texts = list(matching(r"^[a-\d]$"))
+    assert {"a", "1"} <= set(texts)
+    assert pattern_node(r"^[a-\d]$") == chars("a-", (0x30, 0x39))
+
+
+def test_texts_of_equal_length_keep_their_order() -> None:
+    texts = list(matching("xx|yy|zz"))
+    assert texts[:5] == ["xx", "yy", "zz", "xx2", "xx3"]

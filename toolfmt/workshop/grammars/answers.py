@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolfmt.errors import UnrepresentableError
+from toolfmt.schema.expressions import ExpressionError
 from toolfmt.workshop.grammars.calls import CallNodes
 from toolfmt.workshop.grammars.markers import call_openers, loosely, text_markers
 from toolfmt.workshop.grammars.nodes import (
@@ -33,7 +34,7 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
     without,
 )
-from toolfmt.workshop.grammars.patterns import NotRegularError, header_node
+from toolfmt.workshop.grammars.patterns import header_node
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -210,5 +211,5 @@ def _header(frame: Frame, route: Route, kinds: Collection[str]) -> Node | None:
     never = sorted({other.channel for other in frame.routes if other.to not in kinds} - {"*", route.channel})
     try:
         return header_node(_BEGUN.sub("", frame.header), words, never)
-    except NotRegularError:
+    except ExpressionError:
         return None

@@ -17,10 +17,11 @@ from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import ToolDefinition
 from toolfmt.schema.comparing import Meaning
+from toolfmt.schema.expressions import ExpressionError
 from toolfmt.schema.refs import NOTES, recursive_refs
 from toolfmt.schema.spelling import modernise, type_list
 from toolfmt.schema.validation import Validator
-from toolfmt.workshop.grammars.patterns import NotRegularError, pattern_node
+from toolfmt.workshop.grammars.patterns import pattern_node
 from toolfmt.workshop.grammars.shapes import (
     Anything,
     Items,
@@ -194,7 +195,7 @@ class SchemaShapes:
         if isinstance(node.get("pattern"), str):
             try:
                 pattern = pattern_node(node["pattern"])
-            except NotRegularError as error:
+            except ExpressionError as error:
                 self._relax(place, "pattern", str(error))
         return Text(least, most, pattern)
 
