@@ -12,8 +12,7 @@ from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, me
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from toolfmt.formatters.example_scalars import Check
-    from toolfmt.formatters.example_values import Builder
+    from toolfmt.formatters.example_scalars import Builder, Check
     from toolfmt.model import JsonObject, JsonValue
 
 

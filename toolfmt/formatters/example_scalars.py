@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
-from toolfmt.formatters.flat_schema import as_types
-from toolfmt.formatters.pattern_text import LONGEST
+from toolfmt.formatters.flat_schema import as_types, mapping
+from toolfmt.formatters.pattern_text import LONGEST, matching
 from toolfmt.jsontext import loads, raw_value
 
 if TYPE_CHECKING:
@@ -216,3 +216,70 @@ def compiled(schema: JsonObject) -> Check:
         except ValueError:
             continue
     return lambda _: True
+
+
+_ENOUGH: Final = 500
+"""The number of nodes after which optional members are left out, to keep the example readable."""
+_OF_A_SCHEMA: Final = 20
+"""Steps for each compiled schema; each character of a value takes one step."""
+
+
+class Builder:
+    """One attempt, which limits the repeats of a reference on one path and may accept a value that does not fit."""
+
+    def __init__(self, root: JsonObject, *, optional: bool, repeats: int, guess: bool, room: int) -> None:
+        """Begin an attempt that may take `room` steps."""
+        self.root = root
+        self._optional = optional
+        self.guess = guess
+        """Whether a value that does not fit is better than none."""
+        self.repeats = repeats
+        self.nodes = 0
+        self._room = room
+        self.definitions = mapping(root.get("$defs"))
+        self.patterns: dict[str, Stream] = {}
+        self.checks: dict[int, tuple[object, Check]] = {}
+        self._compiled: dict[str, Check] = {}
+        self._cost = _OF_A_SCHEMA * (1 + repr(self.definitions).count("{"))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all steps are used up."""
+        return self._room < 0
+
+    def key(self, value: JsonValue) -> str:
+        """Return a value's canonical text; it takes as many steps as it has characters."""
+        key = jsontext.canonical(value)
+        self._room -= len(key)
+        return key
+
+    @property
+    def optional(self) -> bool:
+        """Whether optional members are wanted."""
+        return self._optional and self.nodes < _ENOUGH
+
+    def check(self, node: JsonObject) -> Check:
+        """Compile a node's schema, at most once."""
+        if id(node) not in self.checks:
+            text = repr(node)  # many nodes are equal, such as references
+            if text not in self._compiled:
+                self._room -= self._cost
+                whole = {**node, "$defs": self.definitions} if self.definitions else node
+                self._compiled[text] = compiled(whole)
+            # The node is kept alive, so that its id is not reused.
+            self.checks[id(node)] = (node, self._compiled[text])
+        return self.checks[id(node)][1]
+
+    def matching(self, pattern: str) -> Iterator[str]:
+        """Yield texts that are likely to match a pattern, which are made once."""
+        return iter(self.patterns.setdefault(pattern, Stream(matching(pattern))))
+
+    def values(
+        self, schema: JsonValue, name: str, suggestions: Iterable[JsonValue] = (), above: tuple[str, ...] = ()
+    ) -> Iterator[JsonValue]:
+        """Yield different values that fit a schema, the best first.
+
+        `name` is the property's name, "" at the root; `suggestions` come from the parent's schema, `above` are the
+        enclosing references.
+        """
+        raise NotImplementedError

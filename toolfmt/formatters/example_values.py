@@ -13,21 +13,18 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final, cast
 
-from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_members import ExampleMembers, Lists
 from toolfmt.formatters.example_scalars import (
     MOST,
-    Stream,
+    Builder,
     authored,
-    compiled,
     is_empty,
     kinds,
     numbers,
     strings,
 )
-from toolfmt.formatters.flat_schema import Flat, as_object, flatten, listed, mapping
-from toolfmt.formatters.pattern_text import matching
+from toolfmt.formatters.flat_schema import Flat, as_object, flatten, listed
 from toolfmt.schema import inline_refs, normalise
 
 if TYPE_CHECKING:
@@ -36,12 +33,9 @@ if TYPE_CHECKING:
     from toolfmt.formatters.example_scalars import Check
     from toolfmt.model import JsonObject, JsonValue
 
-_ENOUGH: Final = 500
-"""The number of nodes after which optional members are left out, to keep the example readable."""
 _STEPS: Final = 1_000_000
 _OF_A_NODE: Final = 50
-_OF_A_SCHEMA: Final = 20
-"""Steps for a node, and for each compiled schema; each character of a value takes one step."""
+"""Steps for a node."""
 _BRANCHES: Final = 200
 """Combinations of alternatives tried at one node."""
 _FEW: Final = 30
@@ -58,55 +52,20 @@ def example_arguments(schema: JsonObject, *, optional: bool, suggestions: Sequen
     node = {"type": "object", **{key: value for key, value in root.items() if key != "$defs"}}
     for turn, (repeats, guess) in enumerate(((2 if optional else 1, False), (1, False), (3, False), (1, True))):
         room = _STEPS >> turn
-        builder = Builder(root, optional=optional and not guess, repeats=repeats, guess=guess, room=room)
+        builder = _Values(root, optional=optional and not guess, repeats=repeats, guess=guess, room=room)
         for value in builder.values(node, "", suggestions):
             if isinstance(value, dict):
                 return cast("JsonObject", value)
     return {}
 
 
-class Builder:
-    """One attempt, which limits the repeats of a reference on one path and may accept a value that does not fit."""
-
-    def __init__(self, root: JsonObject, *, optional: bool, repeats: int, guess: bool, room: int) -> None:
-        """Begin an attempt that may take `room` steps."""
-        self.root = root
-        self._optional = optional
-        self.guess = guess
-        """Whether a value that does not fit is better than none."""
-        self.repeats = repeats
-        self.nodes = 0
-        self._room = room
-        self.definitions = mapping(root.get("$defs"))
-        self.patterns: dict[str, Stream] = {}
-        self.checks: dict[int, tuple[object, Check]] = {}
-        self._compiled: dict[str, Check] = {}
-        self._cost = _OF_A_SCHEMA * (1 + repr(self.definitions).count("{"))
-
-    @property
-    def is_over(self) -> bool:
-        """Whether all steps are used up."""
-        return self._room < 0
-
-    def key(self, value: JsonValue) -> str:
-        """Return a value's canonical text; it takes as many steps as it has characters."""
-        key = jsontext.canonical(value)
-        self._room -= len(key)
-        return key
-
-    @property
-    def optional(self) -> bool:
-        """Whether optional members are wanted."""
-        return self._optional and self.nodes < _ENOUGH
+class _Values(Builder):
+    """Walks the nodes of a schema."""
 
     def values(
         self, schema: JsonValue, name: str, suggestions: Iterable[JsonValue] = (), above: tuple[str, ...] = ()
     ) -> Iterator[JsonValue]:
-        """Yield different values that fit a node, the best first.
-
-        `name` is the property's name, "" at the root; `suggestions` come from the parent's schema, `above` are the
-        enclosing references.
-        """
+        """Yield different values that fit a node, the best first."""
         self.nodes += 1
         self._room -= _OF_A_NODE
         if self.is_over or schema is False:
@@ -127,22 +86,6 @@ class Builder:
                 yield value
         if self.guess and not seen:
             yield from guess
-
-    def check(self, node: JsonObject) -> Check:
-        """Compile a node's schema, at most once."""
-        if id(node) not in self.checks:
-            text = repr(node)  # many nodes are equal, such as references
-            if text not in self._compiled:
-                self._room -= self._cost
-                whole = {**node, "$defs": self.definitions} if self.definitions else node
-                self._compiled[text] = compiled(whole)
-            # The node is kept alive, so that its id is not reused.
-            self.checks[id(node)] = (node, self._compiled[text])
-        return self.checks[id(node)][1]
-
-    def matching(self, pattern: str) -> Iterator[str]:
-        """Yield texts that are likely to match a pattern, which are made once."""
-        return iter(self.patterns.setdefault(pattern, Stream(matching(pattern))))
 
     def candidates(
         self, flat: Flat, name: str, suggestions: tuple[JsonValue, ...], above: tuple[str, ...], fits: Check

@@ -11,12 +11,12 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from toolfmt.schema.expressions import Charset, ExpressionError, Group, Repeated, Special, read
+from toolfmt.schema.expressions import Charset, ExpressionError, Parenthesis, Quantified, Special, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from toolfmt.schema.expressions import Expression, Part
+    from toolfmt.schema.expressions import Expression, ExpressionPart
 
     Test: TypeAlias = Callable[[str], object]
 
@@ -73,7 +73,7 @@ class _Writer:
         text = ""
         for part in tree[self.branch % len(tree)]:
             inner, count = part, 1
-            if isinstance(part, Repeated):
+            if isinstance(part, Quantified):
                 most = LONGEST if part.most is None else part.most
                 inner, count = part.part, max(part.least, min(most, part.least + self.repeats))
             made = _fitting(inner) if isinstance(inner, Charset) else self._written(inner)
@@ -86,11 +86,11 @@ class _Writer:
                 text += made * count
         return text
 
-    def _written(self, part: Part) -> str:
+    def _written(self, part: ExpressionPart) -> str:
         match part:
             case str():
                 return part
-            case Group(inner, opener, captured):
+            case Parenthesis(inner, opener, captured):
                 text = self.text(inner)
                 self.captured |= dict.fromkeys(captured, text)
                 return "" if opener.endswith(("=", "!")) else text

@@ -1,7 +1,7 @@
 r"""Reads regular expressions, such as a schema's `pattern`, as trees.
 
     read(r"^[a-c]\d{2}|x")
-    ((Special("^"), Charset((("a", "c"),)), Repeated(Charset(("d",)), 2, 2)), ("x",))
+    ((Special("^"), Charset((("a", "c"),)), Quantified(Charset(("d",)), 2, 2)), ("x",))
 
 It knows the common syntax of ECMA 262 and a little of Python's: literals, escapes, classes, groups, back references,
 quantifiers, alternatives. What a part means is up to its users.
@@ -36,16 +36,16 @@ class Charset:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class Quantified:
     """A part `least` to `most` times; None for any number."""
 
-    part: Part
+    part: ExpressionPart
     least: int
     most: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Parenthesis:
     """Alternatives in parentheses."""
 
     inner: Expression
@@ -62,13 +62,13 @@ class Special:
     text: str
 
 
-Part: TypeAlias = "str | Charset | Repeated | Group | Special"
+ExpressionPart: TypeAlias = "str | Charset | Quantified | Parenthesis | Special"
 """A part of an expression; a text is one character."""
-Expression: TypeAlias = "tuple[tuple[Part, ...], ...]"
+Expression: TypeAlias = "tuple[tuple[ExpressionPart, ...], ...]"
 """Alternatives, each a row of parts."""
 
 
-_ALONE: Final[dict[str, Part]] = {
+_ALONE: Final[dict[str, ExpressionPart]] = {
     "^": Special("^"),
     "$": Special("$"),
     ".": Charset((("\n", "\n"), ("\r", "\r"), ("\u2028", "\u2029")), negative=True),
@@ -100,18 +100,18 @@ class _Reader:
             found.append(self._row(depth))
         return tuple(found)
 
-    def _row(self, depth: int) -> tuple[Part, ...]:
-        parts: list[Part] = []
+    def _row(self, depth: int) -> tuple[ExpressionPart, ...]:
+        parts: list[ExpressionPart] = []
         while self.at < len(self.source) and self.source[self.at] not in "|)":
             part = self._part(depth)
             while count := self._match(_COUNT):
                 least, most = _MARKS[count[1]] if count[1] else (int(count[2]), int(count[4]) if count[4] else None)
-                part = Repeated(part, least, most if count[1] or count[3] else least)
+                part = Quantified(part, least, most if count[1] or count[3] else least)
                 _ = self._take("?") or self._take("+")  # lazy and possessive match the same texts
             parts.append(part)
         return tuple(parts)
 
-    def _part(self, depth: int) -> Part:
+    def _part(self, depth: int) -> ExpressionPart:
         if self.source[self.at] == "(":
             return self._group(depth)
         if reference := self._match(_REFERENCE):
@@ -123,17 +123,17 @@ class _Reader:
             return self._set()
         return self._escape() if char == "\\" else _ALONE.get(char, char)
 
-    def _group(self, depth: int) -> Group:
+    def _group(self, depth: int) -> Parenthesis:
         found = self._match(_GROUP)
         opener, name = (found[1] or "", found[2]) if found is not None else ("", None)
         self.captures += not opener or name is not None
         captured = (str(self.captures), name or "") if not opener or name else ()
         if opener.endswith(")"):  # flags for the rest, such as (?i)
-            return Group(((),), opener)
+            return Parenthesis(((),), opener)
         inner = self.alternatives(depth + 1)
         if not self._take(")"):
             raise ExpressionError("a parenthesis is not closed")
-        return Group(inner, opener, captured)
+        return Parenthesis(inner, opener, captured)
 
     def _escape(self) -> str | Charset | Special:
         """Read what follows a backslash, in a class or outside."""

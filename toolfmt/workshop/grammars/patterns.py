@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.schema.expressions import Charset, ExpressionError, Group, Repeated, Special, read
+from toolfmt.schema.expressions import Charset, ExpressionError, Parenthesis, Quantified, Special, read
 from toolfmt.workshop.grammars.nodes import (
     ANYTHING,
     BLANK,
@@ -32,7 +32,7 @@ from toolfmt.workshop.grammars.nodes import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from toolfmt.schema.expressions import Expression, Part
+    from toolfmt.schema.expressions import Expression, ExpressionPart
 
 _WORD: Final = chars("_", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
 _CLASSES: Final = {
@@ -46,7 +46,7 @@ def pattern_node(source: str) -> Node:
     return either(*map(_searched, read(source)))
 
 
-def _searched(row: tuple[Part, ...]) -> Node:
+def _searched(row: tuple[ExpressionPart, ...]) -> Node:
     """Return one alternative of a whole pattern, with what may be around it."""
     begins = row[:1] == (Special("^"),)
     ends = row[begins:][-1:] == (Special("$"),)
@@ -73,26 +73,26 @@ class _Nodes:
     def alternatives(self, tree: Expression) -> Node:
         return either(*(sequence(*map(self.part, row)) for row in tree))
 
-    def part(self, part: Part) -> Node:
+    def part(self, part: ExpressionPart) -> Node:
         match part:
             case str():
                 return chars(part)
             case Charset(members, negative):
                 made = Chars(joined(pair for member in members for pair in _ranges(member)))
                 return others(made) if negative else others(others(made))
-            case Repeated(inner, least, most):
+            case Quantified(inner, least, most):
                 if self.words is not None and most is not None and not least:
                     most = 1
                 if max(least, most or 0) > _MOST_REPEATS:
                     raise ExpressionError(f"more than {_MOST_REPEATS} repetitions are not counted")
                 return Repeat(self.part(inner), least, most)
-            case Group():
+            case Parenthesis():
                 return self._group(part)
             case Special(text):
                 what = text if text[0] == "\\" else "an anchor inside"
                 raise ExpressionError(f"{what} has no form in a grammar")
 
-    def _group(self, group: Group) -> Node:
+    def _group(self, group: Parenthesis) -> Node:
         name = group.captured[-1] if group.captured else ""
         if group.opener not in ("", "?:") and not name:
             if self.words is None:
