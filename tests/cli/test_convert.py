@@ -87,6 +87,12 @@ def test_lines_stay_lines_in_order(run: Run) -> None:
     assert "Łódź" in out
 
 
+def test_out_may_be_stdout(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run("convert", "-", *TO, "--out", "-", stdin=lines(PLAIN))
+    assert (code, json.loads(out), list(tmp_path.iterdir())) == (0, expected(PLAIN), [])
+
+
 def test_folders_globs_and_gzip(run: Run, tmp_path: Path) -> None:
     inside = tmp_path / "in"
     (inside / "deep").mkdir(parents=True)

@@ -62,6 +62,13 @@ REFUSED: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("openai-chat", [], [("empty", "")]),
     ("openai-chat", {"messages": [ASKED], "tools": [], "tool_choice": "required"}, [("tool_choice", "/tool_choice")]),
     ("openai-chat", [ASKED, {"role": "assistant", "content": ""}], [("empty", "/messages/1")]),
+    ("openai-finetune", {"messages": [ASKED]}, [("untrained", "/messages/0")]),
+    (
+        "openai-finetune",
+        {"messages": [ASKED, {"role": "assistant", "content": "Yes.", "weight": 0}]},
+        [("untrained", "/messages/1")],
+    ),
+    ("sharegpt", {"conversations": [{"from": "human", "value": "Go"}]}, [("untrained", "/conversations/0")]),
     ("anthropic", [{"role": "user", "content": ""}], [("empty", "/messages/0")]),
     ("anthropic", {"system": "Be brief.", "messages": []}, [("empty", "")]),
     (
@@ -195,8 +202,8 @@ def test_conversions_are_accepted(target: TranscriptFormat, drawn: Transcript) -
         value = written(drawn, source)
         if not source.read(value).messages:
             continue
-        # Where the user says nothing, there may be nothing to send.
-        allowed = set() if "user" in source.rules.roles else {"empty"}
+        # Where the user says nothing, there may be nothing to send; and a conversation may wait for its answer.
+        allowed = {"untrained"} if "user" in source.rules.roles else {"untrained", "empty"}
         made = convert(value, source=source.name, target=target.name).value
         found = [found for found in check(made, format=target.name) if found.rule not in allowed]
         assert found == [], source.name
@@ -224,9 +231,9 @@ def test_an_answer_to_be_continued_loses_its_last_space() -> None:
 def test_what_is_written_is_accepted_and_left_alone(made: TranscriptFormat) -> None:
     for title, transcript in BY_HAND.items():
         value = written(transcript, made)
-        assert check(value, format=made.name) == (), title
+        assert [found for found in check(value, format=made.name) if found.rule != "untrained"] == [], title
         mended = repair(value, format=made.name)
-        assert mended.value is value, title
+        assert mended.value == value, title
         assert mended.changes == (), title
 
 

@@ -369,7 +369,7 @@ def test_no_row_to_train_on_has_a_call_without_a_name_or_an_object(
     source: str, call: dict[str, Any], code: str, target: str
 ) -> None:
     value = odd_call(source, call)
-    with pytest.raises(ConversionError, match="/1: not in a training set: "):
+    with pytest.raises(ConversionError, match="/1: not a row to train on: "):
         convert_row(value, source=source, target=target)
     if target == "hf-chat":
         assert code in [loss.code for loss in convert(value, source=source, target=target).losses]
@@ -388,10 +388,33 @@ def test_a_result_without_a_call_is_a_loss() -> None:
     assert loss.detail == "no open call has the id 'zz'"
 
 
+@pytest.mark.parametrize("target", ["openai-finetune", "sharegpt"])
+def test_a_row_to_train_on_ends_with_an_answer(target: str) -> None:
+    asked = {"role": "user", "content": "Hi"}
+    answer = {"role": "assistant", "content": "Hello."}
+    for messages in ([asked], [asked, answer, asked], [asked, answer, {"role": "system", "content": "Stop."}]):
+        value = {"messages": messages}
+        with pytest.raises(ConversionError, match=r"^/messages/\d: not a row to train on: (a row ends|no message)"):
+            convert_row(value, source="openai-chat", target=target, repair="fill")
+    found = convert_row({"messages": [asked, answer, asked]}, source="openai-chat", target=target, repair="drop")
+    assert [(loss.code, loss.path, loss.action) for loss in found.losses] == [("text", "/messages/2", "dropped")]
+    assert found.value == convert({"messages": [asked, answer]}, source="openai-chat", target=target).value
+    with pytest.raises(ConversionError, match="no message is the assistant's"):
+        convert_row({"messages": [asked]}, source="openai-chat", target=target, repair="drop")
+
+
+def test_a_row_of_which_nothing_is_learned_is_refused() -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello.", "weight": 0}]
+    with pytest.raises(ConversionError, match="the `weight` of every answer is 0"):
+        convert_row({"messages": messages}, source="openai-finetune", target="openai-finetune")
+    more = [*messages, {"role": "user", "content": "Go"}, {"role": "assistant", "content": "Gone."}]
+    assert convert_row({"messages": more}, source="openai-finetune", target="openai-finetune").losses == ()
+
+
 def test_a_cut_call_of_a_sharegpt_row_is_refused() -> None:
     value = {"conversations": turns(("human", "Go"), ("function_call", '{"name": "f", "arguments": {"q": '))}
     for target in ("hf-chat", "sharegpt"):
-        with pytest.raises(ConversionError, match="/conversations/1: not in a training set: the turn is not"):
+        with pytest.raises(ConversionError, match="/conversations/1: not a row to train on: the turn is not"):
             convert_row(value, source="sharegpt", target=target)
 
 
@@ -406,12 +429,12 @@ def test_results_with_values_pass_the_check_of_their_own_format() -> None:
     ]
     made = convert(value, source="gemini", target="sharegpt").value
     assert json.loads(made["conversations"][2]["value"]) == ["a", {"result": {"x": 1}}]
-    assert not check(made, format="sharegpt")
+    assert [found.rule for found in check(made, format="sharegpt")] == ["untrained"]  # nobody answers the results
 
 
 SHOWN = {
     "conversations": turns(
-        ("human", "Look: <image>What is it?"), ("gpt", "A cat."), ("human", "<image>And <b>this</b>?")
+        ("human", "Look: <image>What is it?"), ("gpt", "A cat."), ("human", "<image>And <b>this</b>?"), ("gpt", "No.")
     ),
     "images": ["a.png", "https://e.com/b.png"],
 }

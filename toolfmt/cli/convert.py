@@ -36,7 +36,8 @@ def convert(  # noqa: PLR0913 - one argument for each option
     to: Annotated[str, Parameter(help="The format to write; see `toolfmt formats`.")],
     files: Files = Files(),  # noqa: B008 - frozen
     out: Annotated[
-        str | None, Parameter(alias="-o", help="A file, .gz or .zst to pack it, .parquet for a table, or a folder.")
+        str | None,
+        Parameter(alias="-o", help="A file, .gz or .zst to pack it, .parquet for a table, or a folder; - is stdout."),
     ] = None,
     on_error: Annotated[
         Literal["stop", "skip", "quarantine"],
@@ -100,6 +101,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     reading, picked = files.reading(), files.picked()
     goal = find(to).name
     given = sources(paths or (STDIN,))
+    out = None if out == STDIN else out
     folder = out is not None and (out.endswith("/") or Path(out).is_dir())
     if out is not None and Path(out).suffix.lower() in _OTHERS:
         raise UsageError(f"{out} would hold lines of JSON or a table of {', '.join(TABLES)}: end its name in .jsonl")

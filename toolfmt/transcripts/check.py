@@ -27,7 +27,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS
-from toolfmt.transcripts.fitting.check_calls import call_findings, choice_reason, tool_findings
+from toolfmt.transcripts.fitting.check_calls import call_findings, choice_reason, tool_findings, untrained
 from toolfmt.transcripts.fitting.shape import reachable
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.parts.media import with_base64
@@ -73,6 +73,7 @@ RULES: Final = {
     "unanswered_call": "a call without a result before the next turn",
     "order": "a result that is not where the provider looks for it",
     "setting": "a setting that the model does not take, or not beside the others",
+    "untrained": "a training row that does not end with an answer, or whose answers all have the weight 0",
     "schema": "a tool's schema, or a place in it, that the provider does not take",
 }
 """What each rule of a finding is about."""
@@ -121,6 +122,8 @@ def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
         yield Finding(rule, pointer(messages[at].where), reason)
     for path, rule, reason in tool_findings(transcript.tools or (), rules):
         yield Finding(rule, path, reason)
+    for path, reason in untrained(transcript, rules):
+        yield Finding("untrained", path, reason)
     if reason := choice_reason(transcript):
         yield Finding("tool_choice", "/tool_choice", reason)
 

@@ -111,8 +111,8 @@ def convert_row(  # noqa: PLR0913 - as above
 ) -> Conversion:
     """Convert a conversation of a file of many like `convert`.
 
-    Raises `ConversionError` too for a conversation of which nothing is left, and for a call that a row to train on must
-    not hold: one without a name, or whose arguments are no JSON object.
+    Raises `ConversionError` too for a conversation of which nothing is left, and for what a row to train on must not
+    hold: a call without a name or without a JSON object of arguments, and an end that is not the assistant's.
     """
     return _converted(
         value,
@@ -170,7 +170,7 @@ def _converted(  # noqa: PLR0913 - as above
     if origin.name == goal.name and residue is None and not answer:
         found = read(value, origin)
         if row:
-            refuse_untrainable(found, origin.rules, goal.rules, mended=repair is not None)
+            refuse_untrainable(found, origin.rules, goal.rules, mended=repair)
         if repair is None:
             _fitted(found, goal)
         changes: tuple[Loss, ...] = ()
@@ -184,7 +184,7 @@ def _converted(  # noqa: PLR0913 - as above
         return conversion_from(value, changes, origin.name, goal.name, settings=adjustments)
     before = _only(read(value, origin), include)
     if row:
-        refuse_untrainable(before, origin.rules, goal.rules, mended=repair is not None)
+        refuse_untrainable(before, origin.rules, goal.rules, mended=repair)
     with reraise_as_parse_error(origin.name, residue):
         if residue is not None:
             return _convert_back(before, origin, goal, residue, strict=strict)

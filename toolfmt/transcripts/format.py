@@ -108,6 +108,8 @@ class Rules:
     """The type of arguments in a call: JSON text, a JSON object, or any value."""
     trained: bool = False
     """The format is for training rows: calls need a name and a JSON object of arguments."""
+    answered: bool = False
+    """A row ends with an answer of the assistant, and at least one answer is trained on."""
     namespaces: bool = False
     """Tools and calls have a namespace."""
     custom_tools: bool = False

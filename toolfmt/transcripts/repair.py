@@ -36,7 +36,7 @@ from toolfmt.transcripts.comparing.flat import Place, flatten
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS, as_text
-from toolfmt.transcripts.fitting.check_calls import turns_of
+from toolfmt.transcripts.fitting.check_calls import to_last_answer, turns_of
 from toolfmt.transcripts.fitting.shape import last_of_answer, shape
 from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
 from toolfmt.transcripts.merge import patched, restored
@@ -59,6 +59,7 @@ _CODES: Final[dict[str, tuple[str, ...]]] = {
     "orphan_result": ("result", "duplicate"),
     "unanswered_call": ("call", "placeholder"),
     "unsigned": ("reasoning",),
+    "untrained": ("text", "result"),
 }
 """Which losses say that a rule is kept, where they are named otherwise."""
 _ALL: Final = frozenset[Kind](get_args(Kind))
@@ -229,6 +230,7 @@ def mend(
         work.add_results(rules)
     elif how == "drop":
         work.drop_unpaired(rules)
+        work.drop_unanswered(rules)
     if how is not None:
         work.add_opening(transcript, rules)
     if not work.losses:
@@ -318,6 +320,15 @@ class _Work:
                 self._lose("result", place, "dropped", part.id or part.name or "")
         if gone:
             self._rebuild(places, dict.fromkeys((place.at for place in gone), ()))
+
+    def drop_unanswered(self, rules: Rules) -> None:
+        """Drop what follows the last answer of a training row."""
+        kept = to_last_answer(self.messages)
+        if rules.answered and kept:
+            for message in self.messages[len(kept) :]:
+                code = "result" if any(isinstance(part, ResultPart) for part in message.parts) else "text"
+                self.losses.append(Loss(code, pointer(message.where), "dropped", "after the last answer"))
+            self.messages = list(kept)
 
     def _unanswered(self, rules: Rules) -> Iterator[Place]:
         turns = turns_of(self.messages, rules)

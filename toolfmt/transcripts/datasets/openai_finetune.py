@@ -45,6 +45,7 @@ FORMAT: Final = TranscriptFormat(
     relative_of="openai-chat",
     rules=Rules(
         trained=True,
+        answered=True,
         call_id_length=40,
         schema=OPENAI,
         strict_schema=OPENAI_TUNED_STRICT,

@@ -285,6 +285,7 @@ FORMAT: Final = TranscriptFormat(
     rated=True,
     rules=Rules(
         trained=True,
+        answered=True,
         roles=frozenset({"system", "user", "assistant", "tool"}),
         system="first",
         call_ids="none",

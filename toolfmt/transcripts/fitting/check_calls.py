@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolfmt.conversation import CallPart, Message, OpaquePart, ResultPart
@@ -184,13 +185,17 @@ def choice_reason(transcript: Transcript) -> str:
     return f"the choice names {', '.join(missing)}, which is not declared" if missing else ""
 
 
-def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, mended: bool = False) -> None:
+def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, mended: str | None = None) -> None:
     """Raise `ConversionError` for a row of which a turn is not understood, and for what is not to be trained on.
 
-    That is a broken call and, unless the row is `mended`, a result of no call.
+    That is a broken call; unless the row is `mended`, a result of no call; and a row without an answer at its end,
+    unless "drop" takes what follows the last one.
     """
     if not (goal.trained or origin.trained):
         return
+    whole = transcript if mended != "drop" else replace(transcript, messages=tuple(to_last_answer(transcript.messages)))
+    for where, reason in untrained(whole if whole.messages else transcript, goal):
+        raise ConversionError(f"{where}: not a row to train on: {reason}")
     for message in (*transcript.messages, *(transcript.rejected or ())):
         for part in message.parts:
             reason = ""
@@ -199,11 +204,30 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
             elif isinstance(part, OpaquePart) and origin.trained and part.value is message.source:
                 reason = "the turn is not understood"
             if reason:
-                raise ConversionError(f"{pointer(message.where)}: not in a training set: {reason}")
-    orphans = defects(transcript.messages, continued=False) if goal.trained and not mended else ()
+                raise ConversionError(f"{pointer(message.where)}: not a row to train on: {reason}")
+    orphans = defects(transcript.messages, continued=False) if goal.trained and mended is None else ()
     for loss in orphans:
         if loss.code == "result_link":
-            raise ConversionError(f"{loss.path}: not in a training set: a result of no call: {loss.detail}")
+            raise ConversionError(f"{loss.path}: not a row to train on: a result of no call: {loss.detail}")
+
+
+def untrained(transcript: Transcript, rules: Rules) -> Iterator[tuple[str, str]]:
+    """Say where and why a trainer would refuse a row, or learn nothing from it."""
+    messages = transcript.messages
+    if not rules.answered or not messages:
+        return
+    where, left = pointer(messages[-1].where), to_last_answer(messages)
+    if not left:
+        yield where, "no message is the assistant's, so there is nothing to learn"
+    elif len(left) < len(messages):
+        yield where, f"a row ends with a message of the assistant, not of the {messages[-1].role}"
+    elif all(message.extra.get(f"{rules.format}.weight") == 0 for message in left if message.role == "assistant"):
+        yield where, "the `weight` of every answer is 0, so there is nothing to learn"
+
+
+def to_last_answer(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages up to the assistant's last."""
+    return messages[: max((at for at, message in enumerate(messages, 1) if message.role == "assistant"), default=0)]
 
 
 def _defect(part: CallPart) -> str:
