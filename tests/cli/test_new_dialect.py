@@ -22,8 +22,9 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_is_written_reads_and_writes(run: Any, checkout: Path) -> None:
-    code, out, _ = run("new-dialect", "acme-json", "--root", checkout)
+@pytest.mark.parametrize("body", [(), ("--body", "arguments"), ("--body", "elements"), ("--body", "literals")])
+def test_what_is_written_reads_and_writes(body: tuple[str, ...], run: Any, checkout: Path) -> None:
+    code, out, _ = run("new-dialect", "acme-json", *body, "--root", checkout)
     assert code == 0
     assert all(word in out for word in ("acme_json.py", "cases.txt", "CHANGELOG.md", "docs/generate.py"))
     dialect = runpy.run_path(str(checkout / "toolfmt" / "dialects" / "acme_json.py"))["DIALECT"]
@@ -41,6 +42,7 @@ def test_what_is_written_reads_and_writes(run: Any, checkout: Path) -> None:
         assert [{"name": one.name, "arguments": one.arguments} for one in result.calls] == case.calls
         assert [one.reason for one in result.failures] == case.failures
         assert result.text == case.text
+        laws.truncated(dialect, case.input, len(case.input) - 5)
     assert (checkout / "CHANGELOG.md").read_text("utf-8").count("\n- ") == 3
 
 

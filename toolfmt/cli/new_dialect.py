@@ -5,34 +5,37 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from string import Template
-from typing import Annotated, Final
+from textwrap import indent
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from cyclopts import Parameter
 
 from toolfmt.cli.output import UsageError, write
 from toolfmt.lookup.registry import default_registry
+from toolfmt.model import ToolInvocation
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-_MODULE: Final = Template('''"""Calls as JSON between tags.
+_MODULE: Final = Template('''"""Calls between tags.
 
-    <${word}_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</${word}_call>
+${example}
+
+Say here which models write it, and what they do differently.
 """
 
 from toolfmt.dialect.record import Provenance
-from toolfmt.dialect.syntax import Form, JsonCall, Syntax
+from toolfmt.dialect.syntax import ${imported}
 from toolfmt.formatters.json_schemas import openai_line
 from toolfmt.text import text_dialect
 
 DIALECT = text_dialect(
     name="${name}",
-    summary="a JSON object in <${word}_call>",
+    summary="${summary} in <${word}_call>",
     schema=openai_line,
     manifest="native.jinja",
     syntax=Syntax(
         forms=(
             Form(
-                call="<${word}_call>{call}</${word}_call>",
-                json=JsonCall(template={"name": "{name}", "arguments": "{arguments}"}),
+                ${form}
             ),
         ),
         tools="{tools}",
@@ -47,7 +50,7 @@ _CASES: Final = Template("""# one-call: text before it
 source: ${name}: where its facts come from
 .
 Let me look.
-<${word}_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</${word}_call>
+${answer}
 .
 call get_weather {"city": "Paris"}
 text "Let me look.\\n"
@@ -56,8 +59,8 @@ text "Let me look.\\n"
 # cut-off: the first call is kept
 source: law 7
 .
-<${word}_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</${word}_call>
-<${word}_call>{"name": "get_weather", "arguments": {"city": "
+${answer}
+${cut}
 .
 call get_weather {"city": "Paris"}
 failure truncated
@@ -65,15 +68,62 @@ failure truncated
 """)
 
 
+class _Body(NamedTuple):
+    """How a new dialect writes a call."""
+
+    summary: str
+    imported: str
+    form: tuple[str, ...]
+    """The lines of its `Form`."""
+
+
+_BODIES: Final = {
+    "object": _Body(
+        "a JSON object",
+        "Form, JsonCall, Syntax",
+        (
+            'call="<${word}_call>{call}</${word}_call>",',
+            'json=JsonCall(template={"name": "{name}", "arguments": "{arguments}"}),',
+        ),
+    ),
+    "arguments": _Body(
+        "a name and a JSON object of the arguments",
+        "Form, Syntax",
+        ("call='<${word}_call name=\"{name}\">{args}</${word}_call>',",),
+    ),
+    "elements": _Body(
+        "an element for each argument",
+        "Elements, Form, Syntax",
+        (
+            "call='<${word}_call name=\"{name}\">\\n{members}</${word}_call>',",
+            "elements=Elements(",
+            '    member=\'<${word}_arg name="{key}"{? type="{type}"?}>{value}</${word}_arg>\',',
+            "    item='<${word}_item{? type=\"{type}\"?}>{value}</${word}_item>',",
+            "),",
+        ),
+    ),
+    "literals": _Body(
+        "a Python call",
+        "Form, Literals, Syntax",
+        ('call="<${word}_call>{name}({args})</${word}_call>",', "literals=Literals(keywords=True),"),
+    ),
+}
+_SHOWN: Final = (ToolInvocation(name="get_weather", arguments={"city": "Paris"}),)
+
+
 def new_dialect(
     name: Annotated[str, Parameter(help="The name, in lower case with hyphens, such as acme-json.")],
     /,
     *,
+    body: Annotated[
+        Literal["object", "arguments", "elements", "literals"],
+        Parameter(help="A call's body: one JSON object, JSON arguments after the name, elements, or a Python call."),
+    ] = "object",
     root: Annotated[Path, Parameter(help="The checkout; by default the current folder.")] = Path(),
 ) -> None:
     """Write the files of a new dialect in a checkout: its record, its cases, its line in the changelog.
 
-    The dialect works as written: a JSON object between tags, for you to change.
+    The dialect works as written: calls between tags, with the body that you choose, for you to change.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r}: a dialect's name is small letters, digits and single hyphens, such as acme-json")
@@ -90,12 +140,17 @@ def new_dialect(
         if path.exists():
             raise UsageError(f"{path} exists already")
     before, bullet, after = changes.read_text("utf-8").partition("\n- ")
-    module.write_text(_MODULE.substitute(name=name, word=word), "utf-8")
+    form = Template("\n                ".join(_BODIES[body].form)).substitute(word=word)
+    described = {**_BODIES[body]._asdict(), "form": form, "name": name, "word": word}
+    made: dict[str, Any] = {}
+    exec(_MODULE.substitute(described, example=""), made)  # noqa: S102 - the text above
+    answer: str = made["DIALECT"].calls(_SHOWN, {})
+    module.write_text(_MODULE.substitute(described, example=indent(answer, "    ")), "utf-8")
     cases.parent.mkdir()
-    cases.write_text(_CASES.substitute(name=name, word=word), "utf-8")
+    cases.write_text(_CASES.substitute(name=name, answer=answer, cut=answer.partition("Paris")[0]), "utf-8")
     changes.write_text(f"{before}\n- The dialect `{name}`.{bullet}{after}", "utf-8")
     write(
-        f"{module}: change `call`, `json`, `result`, `summary` and `sources` to what the model's own template writes\n"
+        f"{module}: change the `Form`, `result`, `summary` and `sources` to what the model's own template writes\n"
         f"{cases}: add answers of the model, with their source, as tests/golden/golden_cases.py explains\n"
         f"{changes}: say whose format it is\n"
         f"then: python docs/generate.py, and pytest --all -k {name}\n"

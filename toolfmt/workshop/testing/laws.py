@@ -232,11 +232,13 @@ def _value(text: str, at: int) -> tuple[JsonValue, int] | None:
 
 
 def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDefinition] = ()) -> None:
-    """Check that a truncated text gives only calls of the whole text, in order.
+    """Check that a truncated text gives only calls of the whole text, in order, and a failure for the one that is cut.
 
-    A call in reasoning whose closing marker was cut off may be a draft, which may be read as a guess.
+    A call in reasoning whose closing marker was cut off may be a draft, which may be read as a guess. A cut before the
+    name of the first argument may leave text.
     """
-    whole = calls(dialect, text, tools)
+    ends = [event for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
+    whole = [end.call for end in ends]
     events = read(dialect, [text[:at]], tools)
     part = [event.call for event in events if isinstance(event, CallEnd)]
     if any(isinstance(event, Notice) and event.kind == "open_reasoning" for event in events):
@@ -252,6 +254,17 @@ def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDef
             f"{dialect.name}: {call.arguments!r} from a text cut at {at}"
         )
     assert len(part) <= len(whole), f"{dialect.name}: more calls from a text cut at {at}"
+    for start, key in [(end.span[0], _first_key(text, end)) for end in ends[len(part) :]]:
+        reported = any(isinstance(event, CallFailed | Notice) and event.span[1] > start for event in events)
+        assert key is None or key >= at or reported, f"{dialect.name}: nothing reports the call cut at {at} of {text!r}"
+
+
+def _first_key(text: str, end: CallEnd) -> int | None:
+    """Return where the name of a call's first argument ends, if both names are written as they are."""
+    name = text.find(end.call.name, *end.span) + len(end.call.name)
+    keys = (re.compile(rf"(?<!\w){re.escape(key)}(?!\w)") for key in end.call.arguments)
+    found = (key.search(text, name, end.span[1]) for key in keys if name >= len(end.call.name))
+    return min((one.end() for one in found if one), default=None)
 
 
 def calls(dialect: Dialect[str], text: str, tools: Sequence[ToolDefinition] = ()) -> list[ToolInvocation]:
