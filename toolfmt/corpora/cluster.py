@@ -1,9 +1,9 @@
-"""The Ray engine: pieces of files go to the machines of a cluster, what became of them comes back in order.
+"""The Ray engine: sends pieces of files to the machines of a cluster and yields the results in order.
 
-A piece is a span of some batches; the machine that gets it reads the file
-itself, so every machine must see the files under the same names. Packed files
-can only be read from their beginning and are one piece each. The work on a
-batch is `convert_batch`, as on one machine.
+A piece is a span of batches. The machine that gets it reads the file itself, so
+every machine must have the files under the same names. A compressed file can
+only be read from its beginning and is one piece. Each batch is converted by
+`convert_batch`, as on one machine.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from toolfmt.corpora.batches import ReadOptions
 
 SPAN: Final = 32 << 20
-"""Bytes of a piece."""
+"""The size of a piece in bytes."""
 _PIECE: Final = "piece"
 _DONE: Final = "done"
 
 
 @dataclass(frozen=True, slots=True)
 class FileSpan:
-    """The batches of a file between two places; without `stop` to its end."""
+    """The batches of a file between two offsets; to the end if `stop` is None."""
 
     source: Source
     start: Position
@@ -41,13 +41,13 @@ class FileSpan:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What every machine does with a piece."""
+    """The work of a machine on its pieces."""
 
     work: Work
     reading: ReadOptions
 
     def __call__(self, rows: dict[str, Any]) -> Iterator[dict[str, list[bytes]]]:
-        """Take pickled pieces and give pickled results, one for each batch; an error of reading is the last."""
+        """Convert pickled pieces to pickled results, one for each batch; a read error comes last."""
         for data in rows[_PIECE]:
             try:
                 for done in self.run(pickle.loads(data)):  # noqa: S301 - written by `run` below
@@ -84,7 +84,7 @@ def run(job: Job) -> Iterator[Done]:
 
 
 def pieces(job: Job, span: int = SPAN) -> Iterator[FileSpan]:
-    """Cut the files into pieces of some `span` bytes, where batches begin."""
+    """Cut the files into pieces of about `span` bytes, each starting with a batch."""
     start = job.start
     for source in job.sources:
         if source.path == STDIN:

@@ -1,4 +1,4 @@
-"""What runs the work: this machine, in one process or several, or a cluster. All give the same results in order."""
+"""Engines that run the work: one process, several processes, or a cluster, with the same results in the same order."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 _AHEAD: Final = 3
-"""Batches under way for each process: one is worked on, the others wait, so that none waits for the reader."""
+"""The batches submitted for each process: one runs and the others are queued, so no process waits for the reader."""
 
 
 def mapped(function: Callable[[ItemT], ResultT], items: Iterable[ItemT], jobs: int) -> Iterator[ResultT]:
-    """Apply a function to items, in `jobs` processes; what could be read before an error is given before it."""
+    """Apply a function to items in `jobs` processes; results before an error are yielded before it is raised."""
     if jobs == 1:
         yield from map(function, items)
         return
@@ -57,7 +57,7 @@ def mapped(function: Callable[[ItemT], ResultT], items: Iterable[ItemT], jobs: i
 
 @contextmanager
 def _interrupts_blocked() -> Generator[None]:
-    """Start processes that no Ctrl-C reaches, not even before they can say so; for this one it waits."""
+    """Start processes that ignore Ctrl-C from the beginning; in this process it is delayed meanwhile."""
     if sys.platform == "win32":
         yield
         return
@@ -69,7 +69,7 @@ def _interrupts_blocked() -> Generator[None]:
 
 
 def _begin() -> None:
-    """Leave Ctrl-C to the parent, and end when it does, however it does."""
+    """Leave Ctrl-C to the parent process, and exit when the parent exits for any reason."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
@@ -87,7 +87,7 @@ def local(job: Job) -> Iterator[Done]:
 
 
 def ray(job: Job) -> Iterator[Done]:
-    """Run on a Ray cluster, which is started here if there is none."""
+    """Run on a Ray cluster; start a local one if none is running."""
     from toolfmt.corpora.cluster import run
 
     return run(job)

@@ -1,9 +1,9 @@
 """Where converted conversations go: stdout, a file, or a folder with a file for each input.
 
-What a batch gave is appended whole, then the state says so: after an interrupt
-there is always a complete beginning, and whatever a sudden end leaves after it
-is cut off by the run that goes on. A Parquet file can't be appended to, so its
-rows wait in `OUT.rows` until all are there.
+The output of a batch is appended as a whole, then the state is saved. So an
+interrupted run leaves complete batches, and the resumed run truncates anything
+after them. A Parquet file cannot be appended to, so its rows are collected in
+`OUT.rows` first.
 """
 
 from __future__ import annotations
@@ -34,39 +34,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a run is: a small file beside its output, from which `--resume` goes on.
+    """The progress of a run: a small file beside its output, from which `--resume` continues.
 
-    What was written after the file was last brought up to date is cut off and made again. The file is there from before
-    the first byte of output until the end of the run, so an output without it is complete.
+    Output written after the last save is truncated and written again. The file exists from before the first byte of
+    output until the end of the run, so an output without it is complete.
     """
 
     run: JsonObject
-    """What the run is to do, and with which files: another run cannot go on from here."""
+    """The options and input files of the run: a run with others cannot resume it."""
     input: int = 0
     offset: int = 0
     line: int = 0
     written: int = 0
-    """Bytes of the file that is being written."""
+    """The bytes written to the current file."""
     aside: int = 0
-    """Bytes of the side file."""
+    """The bytes written to the side file."""
     tally: JsonObject | None = None
 
     @property
     def position(self) -> Position:
-        """Give the place in the input."""
+        """The position in the current input."""
         return Position(self.offset, self.line)
 
 
 class StateFile:
-    """Keeps a run's state on disk."""
+    """A run's state on disk."""
 
     def __init__(self, path: Path, run: JsonObject) -> None:
-        """Keep it at `path`."""
+        """Store the state of a run at `path`."""
         self.path = path
         self.run = run
 
     def has_begun(self, first: Path) -> bool:
-        """Whether a run was interrupted after it had written something, such as a beginning of its `first` file."""
+        """Whether an interrupted run has written output, such as a part of its `first` file."""
         if not self.path.exists():
             return False
         if first.is_file() and first.stat().st_size:
@@ -78,7 +78,7 @@ class StateFile:
         return not jsontext.is_object(found) or any(found.get(key) for key in ("input", "written", "aside"))
 
     def begin(self, *, resume: bool) -> State:
-        """Give the state to begin with; raises CorpusError where a run cannot be gone on with."""
+        """Return the state to start with; raises CorpusError if the run cannot be resumed."""
         if not resume or not self.path.exists():
             return State(self.run)
         try:
@@ -95,7 +95,7 @@ class StateFile:
         return state
 
     def save(self, state: State) -> None:
-        """Write the state, whole or not at all; an error names the folder, as the file is none of the caller's."""
+        """Write the state atomically; an error names the folder, because the caller did not name the file."""
         fresh = own_file(self.path.with_name(f"{self.path.name}.new"))
         try:
             fresh.parent.mkdir(parents=True, exist_ok=True)
@@ -105,12 +105,12 @@ class StateFile:
             raise OSError(error.errno, error.strerror, str(self.path.parent)) from None
 
     def end(self) -> None:
-        """The run is complete."""
+        """Remove the state of a complete run."""
         self.path.unlink(missing_ok=True)
 
 
 def inputs(sources: Sequence[Source]) -> list[list[str | int | None]]:
-    """Describe files so that a change shows."""
+    """Describe files by size and time, so that changes are noticed."""
     return [
         [one.path, None, None] if one.path == STDIN else [one.path, one.size, Path(one.path).stat().st_mtime_ns]
         for one in sources
@@ -118,17 +118,17 @@ def inputs(sources: Sequence[Source]) -> list[list[str | int | None]]:
 
 
 _SECONDS: Final = 1.0
-"""Between two writings of the state."""
+"""The time between two saves of the state."""
 
 
 def growing(target: Path) -> Path:
-    """Give the file that a run appends to while it makes `target`: of a table, its rows."""
+    """Return the file that a run appends to while it writes `target`: for a table, the file of its rows."""
     return target.with_name(f"{target.name}.rows") if target.name.endswith(TABLES) else target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Where to write: to stdout without `out`, else to that file or folder; failures go to the file `aside`."""
+    """Output locations: stdout if `out` is None, otherwise that file or folder; failures go to the file `aside`."""
 
     out: Path | None
     folder: bool = False
@@ -136,10 +136,10 @@ class Places:
 
 
 class CorpusOutput:
-    """Appends what batches gave to the places that are meant, and counts it."""
+    """Appends the output of batches to the right files and counts it."""
 
     def __init__(self, sources: Sequence[Source], places: Places, state: State, keep: StateFile | None) -> None:
-        """Begin or go on where the state says; `keep` holds it from then on."""
+        """Continue from `state`; `keep` saves the progress."""
         self.tally = Tally() if state.tally is None else Tally.of(state.tally)
         self._sources = sources
         self._numbers = {one.path: at for at, one in enumerate(sources)}
@@ -150,12 +150,12 @@ class CorpusOutput:
         self._file: IO[bytes] | None = None
         self._aside: IO[bytes] | None = None
         self._seen: set[bytes] = set()
-        """The fingerprints of what is written, where duplicates are left out."""
+        """The fingerprints of the conversations that were written, if duplicates are left out."""
         self._interrupts = Interrupts()
         self._exit = ExitStack()
 
     def __enter__(self) -> Self:
-        """Open the file that is next; what the state does not know of is cut off."""
+        """Open the current file, truncated to the size in the state."""
         if self._keep is not None:
             self._keep.save(self._state)
         self._exit.enter_context(self._interrupts.held())
@@ -165,7 +165,7 @@ class CorpusOutput:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Complete the files or, after an error, note how far they are."""
+        """Complete the files or, after an error, save the progress."""
         with self._exit, self._interrupts.whole():
             if kind is None:
                 self._turn(len(self._sources))
@@ -180,11 +180,11 @@ class CorpusOutput:
                         file.close()
 
     def add(self, done: Done) -> None:
-        """Write what a batch gave, whole; raises ParseError where it had to stop."""
+        """Write the output of a batch as a whole; raises ParseError if the run has to stop."""
         with self._interrupts.whole():
             self._turn(self._numbers[done.source.path])
             if done.stopped:
-                # The state stays before the batch: a run that goes on looks at all of it again.
+                # The state stays before the batch, so a resumed run converts all of it again.
                 self._save()
                 self._keep = None
             written = _append(self._file, self._unique(done) if done.kept else done.data)
@@ -205,7 +205,7 @@ class CorpusOutput:
             raise ParseError(f"{done.stopped}{between}--on-error skip or quarantine leaves out {done.left_out}")
 
     def _unique(self, done: Done) -> bytes:
-        """Write what no earlier conversation says."""
+        """Return the conversations that are not duplicates."""
         texts: list[str] = []
         for one in done.kept:
             if one.key in self._seen:
@@ -223,7 +223,7 @@ class CorpusOutput:
             self._saved = time.monotonic()
 
     def _turn(self, index: int) -> None:
-        """Go on to another input: a folder has a file for each."""
+        """Continue with another input; in a folder each input has its own file."""
         while self._state.input < index:
             complete = self._places.folder or index == len(self._sources) == self._state.input + 1
             spent = self._complete() if complete else None
@@ -244,7 +244,7 @@ class CorpusOutput:
             self._file = _continued(path, self._state.written)
 
     def _complete(self) -> Path | None:
-        """Close a file that is complete; gives the file of rows that a table was made of."""
+        """Close a complete file; for a table, write it and return the file of its rows."""
         if self._file is None or self._places.out is None:
             return None
         self._file.close()
@@ -278,7 +278,7 @@ def _append(file: IO[bytes] | None, data: bytes) -> int:
 
 
 def _continued(path: Path, size: int) -> IO[bytes]:
-    """Open a file to write, after its first `size` bytes."""
+    """Open a file for writing after its first `size` bytes."""
     own_file(path)
     if not size:
         return path.open("wb")
@@ -291,15 +291,15 @@ def _continued(path: Path, size: int) -> IO[bytes]:
 
 
 class Interrupts:
-    """Lets Ctrl-C wait while something is written whole."""
+    """Delays Ctrl-C while something is written as a whole."""
 
     def __init__(self) -> None:
-        """Begin with nothing under way."""
+        """Start without a pending interrupt."""
         self._busy = self._asked = False
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Take interrupts over, as only a main thread can."""
+        """Handle SIGINT; only the main thread can."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -311,7 +311,7 @@ class Interrupts:
 
     @contextmanager
     def whole(self) -> Generator[None]:
-        """Let an interrupt wait for the end of this."""
+        """Delay an interrupt to the end of the block."""
         self._busy = True
         try:
             yield

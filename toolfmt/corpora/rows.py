@@ -1,9 +1,9 @@
-"""One conversation of a file: where it is, its text, which part of it is the conversation, and in which format.
+"""A row of a file: its place, its text, the part that is the conversation, and the format of that.
 
 {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {...}}                     /body
 {"id": "b_1", "custom_id": "1", "response": {"status_code": 200, "body": {...}}, "error": null}        /response/body
 
-The lines of batches are known by their keys (OpenAI's API guide, Batch API; Anthropic's, Message Batches).
+Lines of batches are recognised by their keys (OpenAI's API guide, Batch API; Anthropic's, Message Batches).
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row(ABC):
-    """A conversation as a file has it: a line, an entry of a list, or with line 0 the whole file."""
+    """A conversation in a file: a line, an entry of a list, or the whole file if `line` is 0."""
 
     file: str
     line: int
-    """The line, or the number of the entry or the row of a table, counted from 1."""
+    """The number of the line, of the entry, or of the row of a table, counted from 1."""
 
     @property
     @abstractmethod
     def text(self) -> str:
-        """What is there, for people and the side file."""
+        """The row for people and for the side file."""
 
     @property
     @abstractmethod
     def value(self) -> JsonValue:
-        """The conversation; raises ParseError where there is none."""
+        """The parsed value; raises ParseError if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextRow(Row):
-    """A line or a whole file of JSON, or an agent's session; `refused` says why it was not read to its end."""
+    """A line or a file of JSON, or an agent's session; `refused` says why it was not read completely."""
 
     data: bytes
     refused: str = ""
     session: bool = False
-    """The text itself is the value: its lines are."""
+    """The text itself is the value, for a session of lines."""
 
     @property
     def text(self) -> str:
-        """Give the text; what is not UTF-8 is replaced."""
+        """Return the text; invalid UTF-8 is replaced."""
         return self.data.decode("utf-8", "replace")
 
     @property
     def value(self) -> JsonValue:
-        """Read the JSON; raises ParseError."""
+        """Parse the JSON; raises ParseError."""
         if self.refused:
             raise LimitExceededError(self.refused)
         try:
@@ -77,7 +77,7 @@ class TextRow(Row):
 
 
 def entries(whole: TextRow) -> Iterator[TextRow]:
-    """Give the conversations of a file that is a list of them, by their numbers; else the file, which is one."""
+    """Return the conversations of a file that is a list of them; otherwise the file is one conversation."""
     try:
         value = whole.value if whole.data.lstrip()[:1] == b"[" else None
     except ParseError:
@@ -90,7 +90,7 @@ def entries(whole: TextRow) -> Iterator[TextRow]:
 
 
 def _are_whole(items: list[JsonValue]) -> bool:
-    """Whether the entries of a list are conversations and not messages: they hold messages, or are rows of a table."""
+    """Whether the entries of a list are conversations, not messages: they contain messages, or are rows of a table."""
     keys = {made.messages for made in formats()}
     if all(is_array(item) or (is_object(item) and any(is_array(item.get(key)) for key in keys)) for item in items):
         return True
@@ -102,7 +102,7 @@ _MESSAGE: Final = frozenset({"role", "from", "content", "parts"})
 
 
 def place(row: Row) -> str:
-    """Name a row's file and line."""
+    """Return the file and line of a row, for messages."""
     return f"{row.file}:{row.line}" if row.line else row.file
 
 
@@ -112,33 +112,34 @@ _BATCHES: Final = (
     ({"custom_id", "params"}, "/params"),
     ({"custom_id", "result"}, "/result/message"),
 )
-"""The keys of a batch's requests and outputs, OpenAI's and Anthropic's, and where the conversation or answer is."""
+"""The keys of requests and outputs in OpenAI's and Anthropic's batches, and where the conversation or answer is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picked:
-    """What is read of every row."""
+    """The options for reading a row."""
 
     formats: tuple[str, ...] = ()
-    """The names of the formats that a conversation may be of; none: any."""
+    """The names of the formats that a conversation may have; empty: any."""
     at: str = ""
-    """The JSON pointer of the conversation in its row; what is around it stays. Empty: the row, or a batch's place."""
+    """The JSON pointer of the conversation in its row; the rest of the row is kept. Empty: the row, or the part known
+    from a batch's keys."""
     answer: str | None = None
-    """The JSON pointer of the answer to it, which becomes its last message."""
+    """The JSON pointer of the answer, which becomes the last message."""
 
     @property
     def source(self) -> str | tuple[str, ...]:
-        """The formats as `convert` takes them."""
+        """The formats in the form that `convert` takes."""
         return self.formats or "auto"
 
     def place(self, row: JsonValue) -> str:
-        """Give the JSON pointer of a row's conversation: the line of a batch has it in a place of its own."""
+        """Return the JSON pointer of a row's conversation; lines of batches have their own."""
         if self.at or self.answer is not None or not is_object(row):
             return self.at
         return next((pointer for keys, pointer in _BATCHES if keys <= row.keys()), "")
 
     def conversation(self, row: JsonValue) -> JsonValue:
-        """Get a row's conversation, its answer included; raises ParseError where there is none."""
+        """Return a row's conversation with its answer; raises ParseError if there is none."""
         try:
             value = inside(row, self.place(row))
         except ParseError as error:
@@ -152,7 +153,7 @@ class Picked:
         return exchange(value, answer, self.source)
 
     def _instead(self, row: JsonValue) -> str:
-        """Say that a row is a conversation itself, if it is."""
+        """Say so if the row itself is a conversation."""
         try:
             is_one = is_object(row) and read(row, origin(row, self.source)).messages
         except ParseError:
@@ -160,14 +161,14 @@ class Picked:
         return "; the row itself is a conversation: convert such rows in a run without --at" if is_one else ""
 
     def origin(self, value: JsonValue) -> TranscriptFormat:
-        """Find the format of a conversation; raises ParseError, which names the option, where it has to be named."""
+        """Detect the format of a conversation; raises ParseError with the option to use if it is ambiguous."""
         try:
             return origin(value, self.source)
         except FormatQuestionError as error:
             raise ParseError(f"{error} with --from") from None
 
     def read(self, row: JsonValue) -> tuple[TranscriptFormat, Transcript]:
-        """Read a row's conversation: its format, and what it says."""
+        """Read a row's conversation: its format and the transcript."""
         value = self.conversation(row)
         made = self.origin(value)
         return made, read(value, made)

@@ -1,10 +1,10 @@
-"""Which conversations of many are taken: by what they hold, and by a share of them.
+"""Selects conversations by their content and by a share of them.
 
     Filter.of("tool=get_weather")      it calls or declares that tool
     Filter.of("messages<=50")
     Selection(filters=(...), share=(0, 90)).takes(transcript)
 
-A share goes by what a conversation says, not by where it is: equal
+A share depends on the content of a conversation, not on its place: equal
 conversations are in the same share, in every run and in every format.
 """
 
@@ -60,7 +60,7 @@ _LENGTHS: Final = ("characters", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One thing that a conversation must hold: a name among others, or a number."""
+    """A condition on one field of a conversation: a name it contains, or a number."""
 
     field: str
     sign: str
@@ -68,7 +68,7 @@ class Filter:
 
     @classmethod
     def of(cls, text: str) -> Filter:
-        """Read a filter; raises `CorpusError` for anything else."""
+        """Parse a filter; raises `CorpusError` for an invalid one."""
         found = _FILTER.fullmatch(text.strip())
         field, sign, value = found.groups() if found else ("", "", "")
         named = field in _NAMES and sign in ("=", "!=")
@@ -81,7 +81,7 @@ class Filter:
         return cls(field, sign, value)
 
     def takes(self, transcript: Transcript, found: Statistics, tokenizer: str) -> bool:
-        """Whether a conversation, of which `found` are the counts, is taken."""
+        """Whether a conversation with the counts `found` fulfils the condition."""
         if self.field in _NAMES:
             return (self.value in _NAMES[self.field](found)) == (self.sign == "=")
         if self.field == "tokens":
@@ -95,16 +95,16 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which conversations are taken."""
+    """The conditions for selecting conversations."""
 
     filters: tuple[Filter, ...] = ()
     share: tuple[float, float] = (0, 100)
-    """From which percent of the conversations to which."""
+    """The first and last percent of the conversations."""
     tokenizer: str = ""
     """The tokenizer's file."""
 
     def takes(self, transcript: Transcript) -> bool:
-        """Whether a conversation is taken."""
+        """Whether a conversation is selected."""
         if self.filters:
             found = Statistics()
             found.count(transcript)
@@ -121,7 +121,7 @@ EVERYTHING: Final = Selection()
 
 
 def share(text: str) -> tuple[float, float]:
-    """Read a share, `0-90`; raises `CorpusError` for anything else."""
+    """Parse a share such as `0-90`; raises `CorpusError` for an invalid one."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)", text)
     first, end = map(float, found.groups()) if found else (1.0, 0.0)
     if not 0 <= first < end <= 100:  # noqa: PLR2004 - percent
@@ -130,7 +130,7 @@ def share(text: str) -> tuple[float, float]:
 
 
 def fingerprint(transcript: Transcript) -> bytes:
-    """Give 16 bytes that are the same for conversations which say the same: ids and further fields say nothing."""
+    """Return a fingerprint of 16 bytes that depends on the content alone, not on ids and further fields."""
     text = json_text([[message.role, list(_sayings(message))] for message in transcript.messages])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 

@@ -1,4 +1,4 @@
-"""The files that are meant by names, folders and globs."""
+"""Input files, given by names, folders and globs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from toolfmt.errors import CorpusError
 
 STDIN: Final = "<stdin>"
-"""Takes the place of a path for standard input."""
+"""The path that stands for standard input."""
 LINES: Final = (".jsonl", ".ndjson")
 TABLES: Final = (".parquet",)
 PACKED: Final = (".gz", ".zst")
@@ -41,17 +41,17 @@ class Source:
 
     @property
     def size(self) -> int | None:
-        """How many bytes the file has; None for a pipe."""
+        """The size in bytes; None for a pipe."""
         return None if self.path == STDIN else Path(self.path).stat().st_size
 
     @property
     def is_table(self) -> bool:
-        """Whether it is Parquet."""
+        """Whether the file is Parquet."""
         return self.path.endswith(TABLES)
 
 
 def sources(paths: Iterable[str]) -> list[Source]:
-    """Find the files that are meant by names, folders and globs, each once; raises CorpusError for none."""
+    """Find the files given by names, folders and globs, each once; raises CorpusError if there are none."""
     found: dict[str, Source] = {}
     for path in paths:
         inside = [Source(path, "stdin.jsonl")] if path == STDIN else list(_files(path))
@@ -63,7 +63,7 @@ def sources(paths: Iterable[str]) -> list[Source]:
 
 
 def stem(name: str) -> str:
-    """Give a file's name without the ending that says how it is packed."""
+    """Return a file's name without the suffix of its compression."""
     for ending in PACKED:
         name = name.removesuffix(ending)
     return name

@@ -1,4 +1,4 @@
-"""Counts what conversations hold: formats, roles, tools, calls, and what went wrong with them.
+"""Counts formats, roles, tools and calls of conversations, and what went wrong.
 
 {"conversations": 3, "unreadable": 0, "formats": {"openai-chat": 3}, "messages": {"user": 3, "assistant": 4},
  "tools": {"get_weather": {"declared": 3, "calls": 4, "results": 3, "errors": 1, "broken": 0, "unanswered": 1}}}
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 _REASONS: Final = 20
-"""How many reasons are counted apart."""
+"""The number of reasons that are counted separately."""
 _OTHERS: Final = ""
 
 
 @dataclass(slots=True)
 class ToolCount:
-    """One tool: the conversations that declare it, its calls, and what became of them."""
+    """The counts of one tool: conversations that declare it, its calls and their results."""
 
     declared: int = 0
     calls: int = 0
     results: int = 0
     errors: int = 0
-    """Results that say they are errors."""
+    """Results marked as errors."""
     broken: int = 0
-    """Calls whose arguments are no JSON object."""
+    """Calls whose arguments are not a JSON object."""
     unanswered: int = 0
     """Calls without a result."""
 
@@ -50,7 +50,7 @@ class ToolCount:
 
 @dataclass(slots=True)
 class Reason:
-    """Why conversations are unreadable: where the first is, what is said of it, and how many there are."""
+    """A reason why conversations are unreadable: the place of the first one, the message, and how many there are."""
 
     file: str
     line: int
@@ -60,16 +60,16 @@ class Reason:
 
 @dataclass(slots=True)
 class Statistics:
-    """What many conversations hold; it grows with the names of tools, not with the conversations."""
+    """The counts of many conversations; its size depends on the number of tools, not of conversations."""
 
     conversations: int = 0
     unreadable: int = 0
     tokens: int = 0
-    """Of all conversations, where a tokenizer is given."""
+    """The tokens of all conversations, if a tokenizer is given."""
     longest: int = 0
     """The tokens of the longest conversation."""
     orphans: int = 0
-    """Results of no call."""
+    """Results without a call."""
     reasons: dict[str, Reason] = field(default_factory=dict[str, "Reason"])
     """Why conversations are unreadable."""
     formats: Counter[str] = field(default_factory=Counter[str])
@@ -77,7 +77,7 @@ class Statistics:
     tools: defaultdict[str, ToolCount] = field(default_factory=lambda: defaultdict[str, ToolCount](ToolCount))
 
     def add(self, value: JsonValue, picked: Picked, tokenizer: str = "") -> None:
-        """Count the conversation of a row; raises ParseError for one that can't be read."""
+        """Count the conversation of a row; raises ParseError if it cannot be read."""
         made, transcript = picked.read(value)
         if tokenizer:
             tokens = count_tokens(transcript, tokenizer)
@@ -88,19 +88,19 @@ class Statistics:
         self.count(transcript)
 
     def count(self, transcript: Transcript) -> None:
-        """Count what a conversation holds."""
+        """Count the content of a conversation."""
         self.messages.update(message.role for message in transcript.messages)
         for name in {tool.name for tool in transcript.tools or ()}:
             self.tools[name].declared += 1
         self._calls(transcript)
 
     def refuse(self, row: Row, reason: str) -> None:
-        """Count a conversation that can't be read; reasons that differ in their numbers alone are one."""
+        """Count an unreadable conversation; reasons that differ only in numbers are counted together."""
         self.unreadable += 1
         self._reason(re.sub(r"\d+", "N", reason), Reason(row.file, row.line, reason)).times += 1
 
     def merge(self, other: Statistics) -> None:
-        """Add the counts of later conversations."""
+        """Add the counts of further conversations."""
         for key, more in other.reasons.items():
             self._reason(key, more).times += more.times
         for name in ("conversations", "unreadable", "orphans", "tokens"):
@@ -112,12 +112,12 @@ class Statistics:
             self.tools[name].merge(count)
 
     def _reason(self, key: str, first: Reason) -> Reason:
-        """Find the count of a reason; those past the first twenty are counted together."""
+        """Return the count of a reason; reasons after the first twenty share one."""
         name = key if key in self.reasons or len(self.reasons) < _REASONS else _OTHERS
         return self.reasons.setdefault(name, replace(first, times=0))
 
     def report(self) -> JsonObject:
-        """Give everything as JSON, the most frequent first."""
+        """Return the counts as JSON, the most frequent first."""
         tools = sorted(self.tools.items(), key=lambda item: (-item[1].calls, -item[1].declared, item[0]))
         return {
             "conversations": self.conversations,
@@ -157,7 +157,7 @@ class Statistics:
 
 @dataclass(slots=True)
 class Counted:
-    """What a batch holds."""
+    """The counts of a batch."""
 
     source: Source
     read: int

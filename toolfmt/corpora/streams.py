@@ -1,8 +1,8 @@
-"""Bytes of files, packed as gzip or zstd or not at all.
+"""Bytes of files, compressed with gzip, zstd or not at all.
 
-What is written packed is a row of complete members (gzip) or frames (zstd), one
-for each batch: a file that was cut off between two of them can be continued,
-and any reader of the format takes the row for one stream.
+Compressed output is a sequence of complete members (gzip) or frames (zstd), one
+for each batch. A file truncated between two of them can be continued, and every
+reader of the format reads the sequence as one stream.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _LEVEL: Final = 6
 _LOOK: Final = 0.2
-"""Seconds after which a pipe that says nothing is asked again."""
+"""The seconds between two polls of a silent pipe."""
 
 
 class Reader(Protocol):
-    """Unpacked bytes."""
+    """A stream of decompressed bytes."""
 
     def read1(self, size: int, /) -> bytes:
-        """Give at most `size` bytes, as soon as there are some; none at the end."""
+        """Return at most `size` bytes as soon as some are available; none at the end."""
         ...
 
     def seekable(self) -> bool:
-        """Whether `seek` may be used."""
+        """Whether `seek` is supported."""
         ...
 
     def seek(self, offset: int, /) -> int:
-        """Go to a place."""
+        """Go to an offset."""
         ...
 
 
 @contextmanager
 def opened(path: str) -> Generator[tuple[Reader, io.BufferedReader]]:
-    """Open a file or standard input: its bytes, unpacked, and the file itself, which says how far it is read.
+    """Open a file or standard input: its decompressed bytes, and the file itself, whose position shows the progress.
 
-    Raises ParseError for a packed file that is damaged.
+    Raises ParseError for a damaged compressed file.
     """
     if path == STDIN and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - closed by the shell
         raise CorpusError("stdin is closed: name a file, or give the text through a pipe")
@@ -85,7 +85,7 @@ def opened(path: str) -> Generator[tuple[Reader, io.BufferedReader]]:
 
 
 class _Pipe:
-    """Standard input that Ctrl-C always ends: an interrupt just before a read that waits would else wait with it."""
+    """Standard input that Ctrl-C always ends: a blocking read would delay an interrupt that comes just before it."""
 
     def __init__(self, file: io.BufferedReader) -> None:
         self._file = file
@@ -119,14 +119,14 @@ def is_packed(path: str) -> bool:
 
 
 def require(names: Iterable[str]) -> None:
-    """Look for what writing files of these names needs; raises MissingExtraError."""
+    """Check for the packages that writing these files needs; raises MissingExtraError."""
     for name in names:
         if name.endswith((".zst", *TABLES)):
             arrow(f"writing {name}")
 
 
 def packed(data: bytes, name: str) -> bytes:
-    """Pack some bytes as a file of this name has them, complete in themselves."""
+    """Compress bytes as the name of the file requires, as a complete member or frame."""
     if not data:
         return data
     if name.endswith(".gz"):
@@ -137,14 +137,14 @@ def packed(data: bytes, name: str) -> bytes:
 
 
 def _damage(path: str, error: Exception) -> Exception:
-    """Say what is wrong with a packed file; what the system itself refuses has a number, and stays as it is."""
+    """Describe what is wrong with a compressed file; errors of the operating system stay as they are."""
     if isinstance(error, OSError) and error.errno is not None:
         return error
     return ParseError(f"{path}: damaged or cut off: {error}")
 
 
 def check_writable(paths: Iterable[Path]) -> None:
-    """Raise an error of the system's for a file that could not be written, or a folder that could not be made."""
+    """Raise OSError for a file that cannot be written or a folder that cannot be created."""
     for path in paths:
         own_file(path)
         place = path
@@ -159,9 +159,9 @@ def check_writable(paths: Iterable[Path]) -> None:
 
 
 def own_file(path: Path) -> Path:
-    """Give a path that is written; raises `CorpusError` for a link, which would lead the writing elsewhere.
+    """Return a path to write to; raises `CorpusError` for a link, which would redirect the output.
 
-    A link to a device, such as `/dev/stdout`, is no file of anybody's.
+    A link to a device, such as `/dev/stdout`, is allowed.
     """
     if path.is_symlink() and (path.is_file() or not path.exists()):
         raise CorpusError(f"{path}: is a symbolic link, through which another file would be written; give that file")

@@ -1,4 +1,4 @@
-"""Counts what conversions lost: totals by code and action, with a few places of each."""
+"""Counts the losses of conversions by code and action, with a few examples of each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.comparing.loss import Loss
 
 EXAMPLES: Final = 3
-"""How many places of each loss are kept."""
+"""The number of examples kept for each loss."""
 _COUNTED: Final = ("converted", "failed", "without_loss", "filtered", "duplicates")
-"""What is counted of conversations."""
+"""The counts of conversations."""
 
 
 @dataclass(slots=True)
 class Count:
-    """How often one thing was lost, in how many conversations, and where first."""
+    """The number of losses of one kind, of conversations with it, and the first places."""
 
     times: int = 0
     conversations: int = 0
@@ -30,7 +30,7 @@ class Count:
 
 @dataclass(slots=True)
 class Tally:
-    """What became of many conversations; it grows with the kinds of losses, not with the conversations."""
+    """The outcome for many conversations; its size depends on the kinds of losses, not on the conversations."""
 
     converted: int = 0
     failed: int = 0
@@ -42,7 +42,7 @@ class Tally:
     )
 
     def add(self, file: str, line: int, losses: Iterable[Loss]) -> None:
-        """Count a converted conversation, of a file's line, and its losses."""
+        """Count a converted conversation and its losses."""
         self.converted += 1
         seen: set[tuple[str, str]] = set()
         exact = True
@@ -59,7 +59,7 @@ class Tally:
         self.without_loss += exact
 
     def merge(self, later: Tally) -> None:
-        """Add the counts of conversations that follow."""
+        """Add the counts of further conversations."""
         for name in _COUNTED:
             setattr(self, name, getattr(self, name) + getattr(later, name))
         for key, more in later.counts.items():
@@ -69,7 +69,7 @@ class Tally:
             count.examples = (count.examples + more.examples)[:EXAMPLES]
 
     def report(self) -> JsonObject:
-        """Give everything as JSON."""
+        """Return the counts as JSON."""
         return {
             **{name: getattr(self, name) for name in _COUNTED},
             "losses": [
@@ -88,14 +88,14 @@ class Tally:
 
     @classmethod
     def of(cls, report: JsonObject) -> Tally:
-        """Make the tally that gave this report."""
+        """Restore a tally from its report."""
         made = cls(**{name: report[name] for name in _COUNTED})
         for loss in cast("list[JsonObject]", report["losses"]):
             made.counts[loss["code"], loss["action"]] = Count(loss["times"], loss["conversations"], loss["examples"])
         return made
 
     def table(self) -> Sequence[tuple[str, ...]]:
-        """Give the losses but for bookkeeping as rows: code, action, times, conversations, what it is."""
+        """Return the losses without bookkeeping as rows: code, action, times, conversations, what it is."""
         return [
             (code, action, str(count.times), str(count.conversations), CODES[code])
             for (code, action), count in sorted(self.counts.items())
@@ -104,5 +104,5 @@ class Tally:
 
     @property
     def bookkeeping(self) -> int:
-        """How many losses are of bookkeeping alone."""
+        """The number of bookkeeping losses."""
         return sum(count.times for (code, _), count in self.counts.items() if SEVERITIES[code] == "bookkeeping")

@@ -1,9 +1,8 @@
 """Batches of JSON Lines, or of one JSON value.
 
-A batch is a piece of a file of about a megabyte that ends with a line. The
-cutting looks at nothing but where the next line ends, so it costs next to
-nothing beside the work on the rows, which is done where the batch is sent.
-Whether a file has lines says its name or its first line: a JSON value of its own.
+A batch is about a megabyte of a file and ends with a line. Cutting only looks for
+the end of a line, so it is cheap; the rows are parsed where the batch is
+processed. A file has lines if its name says so or its first line is a JSON value.
 """
 
 from __future__ import annotations
@@ -25,31 +24,31 @@ if TYPE_CHECKING:
     from toolfmt.corpora.streams import Reader
 
 SIZE: Final = 1 << 20
-"""Bytes of a batch, unless a line is longer."""
+"""The size of a batch in bytes, unless a line is longer."""
 SESSION: Final = -1
 _LOOK: Final = 1 << 16
-"""Bytes of a file's beginning that say whether it is a session."""
+"""The bytes at the beginning of a file that show whether it is a session."""
 SHOWN: Final = 1000
-"""How much of a row that is too long is kept to show it."""
+"""The length of the excerpt of a row that is too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextBatch:
-    """Some lines of a file, or the whole of it, or the beginning of a row that is too long."""
+    """Lines of a file, the whole file, or the beginning of a row that is too long."""
 
     source: Source
     end: Position
     read: int
-    """How many bytes of the file itself were read, for the progress."""
+    """The bytes read from the file so far, for the progress bar."""
     data: bytes
     first: int
     """The number of the first line; 0: the text is one value; `SESSION`: it is one session."""
     limit: int
     size: int = 0
-    """The bytes of a row that is too long, of which `data` has only the beginning."""
+    """The size of a row that is too long; `data` has only its beginning."""
 
     def rows(self) -> Iterator[TextRow]:
-        """Give the rows; empty lines are none."""
+        """Return the rows; empty lines are skipped."""
         path = self.source.path
         if self.size:
             yield self._refused(max(self.first, 0), self.data, self.size)
@@ -70,9 +69,9 @@ class TextBatch:
 
 
 def text_batches(source: Source, start: Position, limit: int, formats: tuple[str, ...] = ()) -> Iterator[TextBatch]:
-    """Cut a file into batches, from a place between two of them on; a row of more than `limit` bytes is refused.
+    """Cut a file into batches, starting between two of them; a row of more than `limit` bytes is an error.
 
-    A session of one of the `formats`, or without any of whatever format, is a row of its own.
+    A session of one of the `formats` (of any, if there are none) is one row.
     """
     with opened(source.path) as (file, raw):
         text = _Text(file, pipe=source.path == STDIN)
@@ -103,12 +102,12 @@ def text_batches(source: Source, start: Position, limit: int, formats: tuple[str
 
 
 class _Text:
-    """What was read and not yet given away."""
+    """The bytes that are buffered."""
 
     def __init__(self, file: Reader, *, pipe: bool) -> None:
         self.held = bytearray()
         self.damage: Exception | None = None
-        """What ended the reading; the lines before it are given all the same."""
+        """The error that ended the reading; the lines before it are still returned."""
         self._file = file
         self._pipe = pipe
 
@@ -124,13 +123,13 @@ class _Text:
         return data
 
     def fill(self, size: int) -> int:
-        """Read until there are `size` bytes, or from a pipe a line; gives how many there are."""
+        """Read until `size` bytes, or a line of a pipe, are buffered; return the number of bytes."""
         while len(self.held) < size and not (self._pipe and b"\n" in self.held) and self._more():
             pass
         return len(self.held)
 
     def lines(self, limit: int) -> bytes:
-        """Give the lines that fit into a batch, else a longer one; none if that is longer than allowed."""
+        """Return the lines that fit into a batch, or one longer line; None if it exceeds the limit."""
         end = self.held.rfind(b"\n", 0, SIZE) + 1
         if end:
             return bytes(self.held[:end])
@@ -146,22 +145,22 @@ class _Text:
         return bytes(self.held[:end]) if 0 < end <= limit + 1 else b""
 
     def whole(self, limit: int) -> bytes:
-        """Give all there is; none if that is longer than allowed."""
+        """Return everything; None if it exceeds the limit."""
         while len(self.held) <= limit and self._more():
             pass
         return bytes(self.held) if len(self.held) <= limit else b""
 
     def beginning(self) -> str:
-        """Give the complete lines that are held, or what there is of the first."""
+        """Return the complete lines in the buffer, or the beginning of the first one."""
         end = self.held.rfind(b"\n") + 1
         return bytes(self.held[: end or None]).decode("utf-8", "replace")
 
     def drop(self, size: int) -> None:
-        """Forget what was given away."""
+        """Drop returned bytes from the buffer."""
         del self.held[:size]
 
     def drop_row(self, *, to_the_end: bool) -> tuple[int, int]:
-        """Pass over a row without keeping it: how many bytes it has, and line ends."""
+        """Skip a row; return its size in bytes and its line ends."""
         size = ends = 0
         while True:
             end = 0 if to_the_end else self.held.find(b"\n") + 1
@@ -174,7 +173,7 @@ class _Text:
             self._more()
 
     def skip(self, size: int, path: str) -> None:
-        """Pass over what was read in an earlier run."""
+        """Skip what an earlier run has read."""
         if size and self._file.seekable():
             self._file.seek(size)
             return
@@ -185,7 +184,7 @@ class _Text:
             size -= len(data)
 
     def begins_with_json_line(self, limit: int) -> bool:
-        """Whether the first line that is not empty is a JSON value."""
+        """Whether the first non-empty line is a JSON value."""
         while True:
             found = bytes(self.held).lstrip()
             line, ended, _ = found.partition(b"\n")

@@ -1,4 +1,4 @@
-"""How long conversations are, in the tokens of a tokenizer that the user names."""
+"""Counts tokens of conversations with a tokenizer that the user names."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def count_tokens(transcript: Transcript, tokenizer: str) -> int:
-    """Count the tokens of all that a conversation says, without what a chat template puts around it.
+    """Count the tokens of a conversation's content, without the markup of a chat template.
 
-    `tokenizer` is a `tokenizer.json`, or the folder that holds one. Raises
-    `CorpusError` for anything else, `MissingExtraError` without the library.
+    `tokenizer` is a `tokenizer.json`, or the folder that contains one. Raises
+    `CorpusError` for anything else, and `MissingExtraError` without the library.
     """
     texts = list(spoken(transcript))
     return sum(len(one.ids) for one in load(tokenizer).encode_batch(texts, add_special_tokens=False))
 
 
 def spoken(transcript: Transcript) -> Iterator[str]:
-    """Give the texts that a conversation says: its words, the calls with their arguments, their results."""
+    """Yield the texts of a conversation: its messages, calls with their arguments, and results."""
     for message in transcript.messages:
         for part in message.parts:
             if isinstance(part, (TextPart, ReasoningPart, RefusalPart)):
@@ -42,7 +42,7 @@ def spoken(transcript: Transcript) -> Iterator[str]:
 
 @cache
 def load(tokenizer: str) -> Any:
-    """Load a tokenizer from its file, once in a process."""
+    """Load a tokenizer from its file, once per process."""
     try:
         made = import_module("tokenizers").Tokenizer
     except ImportError:

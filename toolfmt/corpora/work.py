@@ -1,4 +1,4 @@
-r"""The work on a batch: a pure function, the same in this process, in others and on other machines.
+r"""Converts a batch: a pure function, the same in every process and on every machine.
 
 convert_batch(work, batch) -> Done(data=b'{"messages": ...}\n...', failures=(...), tally=...)
 """
@@ -35,37 +35,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is done with every conversation."""
+    """The options for converting each conversation."""
 
     picked: Picked
     target: str
     out: str = ""
-    """The name of the file that is written, which says how; empty: that of each input."""
+    """The name of the output file, whose suffix decides the compression; empty: the name of each input."""
     strict: bool = False
     stop: bool = False
-    """The first conversation that can't be converted is the last that is looked at."""
+    """Stop at the first conversation that cannot be converted."""
     include: tuple[str, ...] = ("tools",)
     carry: Carry = DEFAULT
-    """What becomes of parts that the target has no place for."""
+    """How to write parts that the target has no place for."""
     repair: Mending | None = None
-    """What becomes of calls without a result and results without a call."""
+    """How to repair calls without a result and results without a call."""
     selection: Selection = EVERYTHING
-    """Which conversations are taken."""
+    """The conversations to convert."""
     unique: bool = False
-    """Of conversations that say the same only the first is written."""
+    """Write only the first of equal conversations."""
     beside: bool = False
-    """A row is `{"conversation": ..., "losses": [...], "source": {...}}`."""
+    """Write rows of `{"conversation": ..., "losses": [...], "source": {...}}`."""
     spread: bool = True
-    """A conversation that is a whole file is written over several lines, but for one in a file of lines."""
+    """Indent a conversation that is a whole file, unless the output is a file of lines."""
 
     def name(self, source: Source) -> str:
-        """Give the name of the file that an input is written to."""
+        """Return the name of the file that an input is written to."""
         return self.out or source.name
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The work, what it is done with, and where it begins."""
+    """The work, its inputs, and where it starts."""
 
     work: Work
     reading: ReadOptions
@@ -76,28 +76,28 @@ class Job:
 
 @dataclass(slots=True)
 class Done:
-    """What became of a batch."""
+    """The result of a batch."""
 
     source: Source
     end: Position
     read: int
     data: bytes = b""
-    """What is to be written, complete in itself."""
+    """The bytes to write, complete in themselves."""
     failures: list[JsonObject] = field(default_factory=list["JsonObject"])
     tally: Tally = field(default_factory=Tally)
     stopped: str = ""
-    """Why and where it stopped."""
+    """Where and why the batch stopped; empty: it did not."""
     left_out: str = ""
-    """What a run that does not stop leaves out."""
+    """What another `--on-error` would leave out."""
     name: str = ""
-    """The name of the file that is written, which says how."""
+    """The name of the output file, whose suffix decides the compression."""
     kept: list[Kept] = field(default_factory=list["Kept"])
-    """What is to be written where duplicates are left out, instead of `data`."""
+    """The conversations to write instead of `data` if duplicates are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A converted conversation that is written if no earlier one says the same."""
+    """A converted conversation, to be written unless an earlier one is equal."""
 
     file: str
     line: int
@@ -165,7 +165,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
 
 
 def _chosen(conversation: JsonValue, made: TranscriptFormat, work: Work) -> bytes | None:
-    """Give the fingerprint of a conversation that is taken, if it is asked for; None for another."""
+    """Return the fingerprint of a selected conversation, if it is needed; None for others."""
     if work.selection == EVERYTHING and not work.unique:
         return b""
     transcript = read(conversation, made)
@@ -175,7 +175,7 @@ def _chosen(conversation: JsonValue, made: TranscriptFormat, work: Work) -> byte
 
 
 def _beside(row: Row, made: Conversion, losses: tuple[Loss, ...]) -> JsonObject:
-    """Put a conversation and its losses beside each other."""
+    """Return a row with a conversation and its losses."""
     return {
         "conversation": made.value,
         "losses": [
@@ -187,7 +187,7 @@ def _beside(row: Row, made: Conversion, losses: tuple[Loss, ...]) -> JsonObject:
 
 
 def _alone(batch: TableBatch) -> tuple[TableBatch, tuple[Loss, ...]]:
-    """Leave no columns beside the conversation: what cannot go into its object is lost."""
+    """Remove the columns beside the conversation; where it has a column of its own, they are lost."""
     columns = batch.columns
     lost = (Loss("request_field", f"/{name}", "dropped", "a column") for name in columns.beside if columns.one)
     return replace(batch, columns=replace(columns, beside=())), tuple(lost)
