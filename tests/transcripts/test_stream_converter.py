@@ -184,6 +184,16 @@ def test_what_stands_between_events_is_none() -> None:
     assert reader.close() == ["c"]
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_ends_as_the_specification_allows(end: str, size: int) -> None:
+    lines = ["\ufeff: ping", "", 'data: {"a":', "data: 1}", "", 'data: {"b": "\\r"}', "", ""]
+    wire = end.join(lines).encode()
+    reader = EventText()
+    found = [data for at in range(0, len(wire), size) for data in reader.feed(wire[at : at + size])]
+    assert [*found, *reader.close()] == ['{"a":\n1}', '{"b": "\\r"}']
+
+
 def test_bedrock_s_streams_are_no_text() -> None:
     with pytest.raises(UnknownFormatError, match="bedrock"):
         event_text({}, "bedrock")

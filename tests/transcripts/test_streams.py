@@ -32,10 +32,12 @@ from toolfmt import (
     write_stream,
 )
 from toolfmt.conversation import CallPart, ReasoningPart, TextPart
-from toolfmt.errors import UnknownFormatError
+from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.model import JsonObject
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Cited, Usage
+from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answering.answer_info import UNFINISHED, AnswerInfo, Cited, Usage
+from toolfmt.transcripts.answers import AnswerEvents
 from toolfmt.workshop.testing import laws
 
 TARGETS = ("openai-chat", "openai-responses", "anthropic", "gemini")
@@ -355,3 +357,54 @@ def test_what_is_no_event_or_no_target_is_refused() -> None:
     with pytest.raises(UnknownFormatError, match="sharegpt"):
         read_stream([], source="sharegpt")
     assert list(write_stream([], target="openai")) == list(write_stream([], target="openai-chat"))
+
+
+SAID = Message("assistant", (ReasoningPart("Hm."), TextPart("Checking."), CallPart("f", {"a": 1}, id="call_1")))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Give every value inside a value, with its place."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inside:
+        yield (*path, key), one
+        yield from places(one, (*path, key))
+
+
+def changed(value: Any, path: tuple[Any, ...], other: Any) -> Any:
+    """Copy a value with another one at a place."""
+    if not path:
+        return other
+    copy = value.copy()
+    copy[path[0]] = changed(value[path[0]], path[1:], other)
+    return copy
+
+
+def says(stream: list[Any], source: str) -> tuple[int, int, bool]:
+    """Count the words and the calls of a stream, and say whether it reports a fault."""
+    read: AnswerEvents = read_stream(stream, source=source)
+    events = list(read)
+    faults = any(isinstance(event, (CallFailed, Notice)) for event in events)
+    words = joined(events, TextDelta) + joined(events, ReasoningDelta)
+    calls = sum(isinstance(event, CallEnd) for event in events)
+    return len(words), calls, faults or read.info.failure is not None or read.info.stop in UNFINISHED
+
+
+@pytest.mark.parametrize("other", ["x", 5, [5], {"q": "x"}], ids=str)
+@pytest.mark.parametrize("source", ANSWERS)
+def test_a_field_of_the_wrong_type_takes_nothing_away_in_silence(source: str, other: Any) -> None:
+    """Words and calls are read, or the stream is refused, or a fault of it is reported."""
+    if source == "mistral" and other == "x":
+        return  # a content is text too
+    info = AnswerInfo(stop="tool_calls", usage=Usage(input=1, output=2))
+    stream: list[Any] = list(write_stream(SAID, target=source, id="a", model="m", info=info))
+    words, calls, _ = says(stream, source)
+    for at, event in enumerate(stream):
+        for path, value in places(event):
+            if type(value) is type(other):
+                continue
+            wrong = [*stream[:at], changed(event, path, other), *stream[at + 1 :]]
+            try:
+                heard_words, heard_calls, faults = says(wrong, source)
+            except ParseError:
+                continue
+            assert faults or (heard_words, heard_calls) >= (words, calls), (at, path)

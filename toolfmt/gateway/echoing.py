@@ -121,13 +121,13 @@ def _choice(choice: JsonValue) -> JsonValue:
 
 def full_item(item: JsonObject) -> JsonObject:
     """Write an input item of Responses with the fields that clients expect in an answer."""
-    content = item.get("content")
+    content: JsonValue = item.get("content")
     if item.get("type", "message") != "message":
         return item
     if isinstance(content, str):
         theirs = item.get("role") == "assistant"
         part: JsonObject = {"type": "output_text" if theirs else "input_text", "text": content}
-        content = [{**part, "annotations": []} if theirs else part]
+        content = [part | ({"annotations": []} if theirs else {})]
     return {"status": "completed", **item, "type": "message", "content": content}
 
 

@@ -33,9 +33,10 @@ class EventText:
     def __init__(self, longest: int = MAX_EVENT) -> None:
         """Begin a stream; an event of more than `longest` characters raises `LimitExceededError`."""
         self._longest = longest
-        self._decode = getincrementaldecoder("utf-8")().decode
+        self._decode = getincrementaldecoder("utf-8-sig")().decode
         self._pieces: list[str] = []
         self._held = 0
+        self._returned = False
         self._data: list[str] = []
         self._size = 0
         self._broken: ParseError | None = None
@@ -56,7 +57,11 @@ class EventText:
         return found
 
     def _read(self, text: str, found: list[str]) -> None:
-        *lines, last = text.split("\n")
+        """Take the lines of a text; a line ends with a line feed, a carriage return, or both."""
+        if text:
+            text = text[1:] if self._returned and text[0] == "\n" else text
+            self._returned = text.endswith("\r")
+        *lines, last = (text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text).split("\n")
         for line in lines:
             self._take("".join((*self._pieces, line)), found)
             self._pieces.clear()
@@ -85,7 +90,6 @@ class EventText:
             return error.object[: error.start].decode()
 
     def _take(self, line: str, found: list[str]) -> None:
-        line = line.removesuffix("\r")
         if line.startswith("data:"):
             self._data.append(line[5:].removeprefix(" "))
             self._size += len(line)

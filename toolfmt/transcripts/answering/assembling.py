@@ -101,7 +101,7 @@ class Assembler:
 
     def text(self, text: JsonValue) -> None:
         """Add text for the user."""
-        if isinstance(text, str) and text:
+        if text := _words(text):
             self._go_on()
             self.events.append(TextDelta(text, self._at))
             self._at += len(text)
@@ -127,13 +127,13 @@ class Assembler:
 
     def refusal(self, text: JsonValue) -> None:
         """Add text in which the model refuses."""
-        if isinstance(text, str) and text:
+        if text := _words(text):
             self.info.refusals.add(self._at)
             self.text(text)
 
     def reasoning(self, text: JsonValue) -> None:
         """Add reasoning."""
-        if isinstance(text, str) and text:
+        if text := _words(text):
             self._go_on()
             self.events.append(ReasoningDelta(text, self._at))
             self._at += len(text)
@@ -269,6 +269,13 @@ class Assembler:
 
     def _fail(self, call: _Open, raw: str, reason: str, detail: str) -> None:
         self.events.append(CallFailed(call.index, raw, reason, detail, (self._at, self._at), call.name, API))
+
+
+def _words(text: JsonValue) -> str:
+    """Give a piece of text, "" where there is none; raises ParseError for anything else."""
+    if not text or isinstance(text, str):
+        return text or ""
+    raise ParseError(f"expected text, not {type(text).__name__}: {jsontext.dumps(text)[:40]}")
 
 
 def _is_whole(pieces: list[str]) -> bool:

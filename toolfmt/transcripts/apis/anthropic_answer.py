@@ -20,7 +20,7 @@ from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, cit
 from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
 from toolfmt.transcripts.comparing.linking import legal
 from toolfmt.transcripts.parts.citations import located
-from toolfmt.transcripts.parts.values import inner, word
+from toolfmt.transcripts.parts.values import object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), value.get("model"))
     made.ended("stop")
     _end(value, value, made)
-    *blocks, last = objects_in(value, "content") or [{}]
+    *blocks, last = objects_at(value, "content") or [{}]
     for block in blocks:
         _block(block, made)
     if last:
@@ -100,14 +100,14 @@ def _event(value: JsonObject, made: Assembler) -> None:
     at = value.get("index")
     match value["type"]:
         case "message_start":
-            message = inner(value, "message")
+            message = object_at(value, "message")
             made.about(message.get("id"), message.get("model"))
             made.tokens(message.get("usage"), _COUNT.read)
         case "message_delta":
-            _end(inner(value, "delta"), value, made)
+            _end(object_at(value, "delta"), value, made)
             made.finish(cut=made.info.stop in UNFINISHED)
         case "content_block_start":
-            block = inner(value, "content_block")
+            block = object_at(value, "content_block")
             if block.get("type") == "tool_use":
                 made.call(at, block.get("name"), block.get("id"))
                 given = block.get("input")  # an empty object is replaced by what the deltas hold
@@ -115,7 +115,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
             else:
                 _block(block, made)
         case "content_block_delta":
-            delta = inner(value, "delta")
+            delta = object_at(value, "delta")
             made.text(delta.get("text"))
             made.cite(delta.get("citation"))
             made.reasoning(delta.get("thinking"))

@@ -15,7 +15,7 @@ from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.bedrock import OURS, OWNER, SIGNER, cites
 from toolfmt.transcripts.parts.citations import converse
-from toolfmt.transcripts.parts.values import inner
+from toolfmt.transcripts.parts.values import inner, object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ _EVENTS: Final = frozenset(
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
-    for block in objects_in(inner(inner(value, "output"), "message"), "content"):
-        use = inner(block, "toolUse")
+    for block in objects_at(object_at(object_at(value, "output"), "message"), "content"):
+        use = object_at(block, "toolUse")
         made.text(block.get("text"))
         made.piece()
         for cited in objects_in(inner(block, "citationsContent"), "content"):
             made.text(cited.get("text"))
         for citation in objects_in(inner(block, "citationsContent"), "citations"):
             made.cite(citation)
-        thought = inner(block, "reasoningContent")
-        _reasoning({**inner(thought, "reasoningText"), **thought}, made)
+        thought = object_at(block, "reasoningContent")
+        _reasoning({**object_at(thought, "reasoningText"), **thought}, made)
         if block.keys().isdisjoint(_READ):
             made.note("provider_part", ", ".join(block))
         if use.get("type", OURS) != OURS:
@@ -85,19 +85,19 @@ def _reasoning(fields: JsonObject, made: Assembler) -> None:
 
 def _event(value: JsonObject, made: Assembler) -> None:
     kind = next(iter(value))
-    body = inner(value, kind)
+    body = object_at(value, kind)
     at = body.get("contentBlockIndex")
     match kind:
-        case "contentBlockStart" if (use := inner(inner(body, "start"), "toolUse")).get("type", OURS) != OURS:
+        case "contentBlockStart" if (use := object_at(object_at(body, "start"), "toolUse")).get("type", OURS) != OURS:
             made.note("provider_part", str(use["type"]))
-        case "contentBlockStart" if use := inner(inner(body, "start"), "toolUse"):
+        case "contentBlockStart" if use := object_at(object_at(body, "start"), "toolUse"):
             made.call(at, use.get("name"), use.get("toolUseId"))
         case "contentBlockDelta":
-            delta = inner(body, "delta")
+            delta = object_at(body, "delta")
             made.text(delta.get("text"))
-            _reasoning(inner(delta, "reasoningContent"), made)
+            _reasoning(object_at(delta, "reasoningContent"), made)
             made.cite(delta.get("citation"))
-            made.arguments(at, inner(delta, "toolUse").get("input"))
+            made.arguments(at, object_at(delta, "toolUse").get("input"))
             if delta.keys().isdisjoint(_DELTAS):
                 made.note("provider_part", ", ".join(delta))
         case "contentBlockStop":

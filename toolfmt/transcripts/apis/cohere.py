@@ -38,7 +38,7 @@ from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import grounded, grounds
-from toolfmt.transcripts.parts.values import inner, word
+from toolfmt.transcripts.parts.values import object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -109,14 +109,14 @@ _STOPS: Final = endings(
 
 def _answer(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), None)
-    assistant = inner(value, "message")
-    for part in objects_in(assistant, "content"):
+    assistant = object_at(value, "message")
+    for part in objects_at(assistant, "content"):
         _say(part, made)
     for citation in objects_in(assistant, "citations"):
         made.cite(citation)
     made.text(assistant.get("tool_plan"))
-    for call in objects_in(assistant, "tool_calls"):
-        body = inner(call, "function")
+    for call in objects_at(assistant, "tool_calls"):
+        body = object_at(call, "function")
         made.whole_call(body.get("name"), call.get("id"), body.get("arguments"))
     _end(value, made)
 
@@ -137,10 +137,10 @@ def _end(value: JsonObject, made: Assembler) -> None:
 
 
 def _event(value: JsonObject, made: Assembler) -> None:
-    delta = inner(value, "delta")
-    assistant = inner(delta, "message")
-    call = inner(assistant, "tool_calls")
-    body = inner(call, "function")
+    delta = object_at(value, "delta")
+    assistant = object_at(delta, "message")
+    call = object_at(assistant, "tool_calls")
+    body = object_at(call, "function")
     key = value.get("index")
     match value["type"]:
         case "message-start":
@@ -148,7 +148,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "content-start" | "content-delta":
             if value["type"] == "content-start":
                 made.piece()
-            _say(inner(assistant, "content"), made)
+            _say(object_at(assistant, "content"), made)
         case "tool-plan-delta":
             made.text(assistant.get("tool_plan"))
         case "tool-call-start":

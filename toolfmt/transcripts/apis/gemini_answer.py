@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER, camel
-from toolfmt.transcripts.parts.values import inner, put_own, rest
+from toolfmt.transcripts.parts.values import inner, object_at, objects_at, put_own, rest
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def _read(value: JsonObject, made: Assembler) -> None:
     if blocked:
         made.info.stop = "content_filter"
         made.note("blocked", str(blocked))
-    for at, candidate in enumerate(map(_spelt, objects_in(value, "candidates"))):
+    for at, candidate in enumerate(map(_spelt, objects_at(value, "candidates"))):
         if candidate.get("index", at):
             made.note("choice", str(candidate.get("index", at)))
             continue  # another answer to the same question
-        for part in map(_spelt, objects_in(inner(candidate, "content"), "parts")):
+        for part in map(_spelt, objects_at(object_at(candidate, "content"), "parts")):
             _part(part, made)
         _ground(candidate, made)
         reason = _named(candidate.get("finishReason"))
@@ -98,9 +98,9 @@ def _ground(candidate: JsonObject, made: Assembler) -> None:
 
 def _part(part: JsonObject, made: Assembler) -> None:
     signature = part.get("thoughtSignature")
-    if is_object(part.get("functionCall")):
+    if part.get("functionCall") is not None:
         extra = {f"{OWNER}.thoughtSignature": signature} if signature else {}
-        _call(_spelt(part["functionCall"]), extra, made)
+        _call(_spelt(object_at(part, "functionCall")), extra, made)
         return
     if part.get("text") is None:
         made.note("provider_part", ", ".join(key for key, value in part.items() if value is not None))
@@ -117,7 +117,7 @@ def _call(call: JsonObject, extra: JsonObject, made: Assembler) -> None:
             return
         made.partial = partial = PartialArguments()
         made.call(partial, call.get("name"), call.get("id"), form="value", extra=extra)
-    for item in map(_spelt, objects_in(call, "partialArgs")):
+    for item in map(_spelt, objects_at(call, "partialArgs")):
         partial.add(item)
     if not call.get("willContinue"):
         made.partial = None

@@ -19,7 +19,7 @@ from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
 from toolfmt.transcripts.apis.gemini_interactions import cites
 from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.parts.citations import flat
-from toolfmt.transcripts.parts.values import inner
+from toolfmt.transcripts.parts.values import object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _FAILED: Final = ("failed", "cancelled")
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
-    for at, step in enumerate(objects_in(value, "steps")):
+    for at, step in enumerate(objects_at(value, "steps")):
         _step(at, step, made)
         made.end(at)
     _about(value, made)
@@ -71,10 +71,10 @@ def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
     match step.get("type"):
         case "model_output":
             made.piece()
-            for content in objects_in(step, "content"):
+            for content in objects_at(step, "content"):
                 _content(content, made)
         case "thought":
-            for content in objects_in(step, "summary"):
+            for content in objects_at(step, "summary"):
                 made.reasoning(content.get("text"))
             made.prove(PROVIDER, step.get("signature"))
         case "function_call":
@@ -104,13 +104,13 @@ def _event(value: JsonObject, made: Assembler) -> None:
     at = value.get("index")
     match value["event_type"]:
         case "interaction.created" | "interaction.completed":
-            _about(inner(value, "interaction"), made)
+            _about(object_at(value, "interaction"), made)
         case "interaction.status_update":
             _about({"status": value.get("status"), "usage": value.get("usage")}, made)
         case "step.start":
-            _step(at, inner(value, "step"), made)
+            _step(at, object_at(value, "step"), made)
         case "step.delta":
-            _delta(at, inner(value, "delta"), made)
+            _delta(at, object_at(value, "delta"), made)
         case "step.stop":
             made.stop(at)
         case "error":
@@ -128,7 +128,7 @@ def _delta(at: Hashable, delta: JsonObject, made: Assembler) -> None:
         case "arguments_delta":
             made.arguments(at, delta.get("arguments"))
         case "thought_summary":
-            made.reasoning(inner(delta, "content").get("text"))
+            made.reasoning(object_at(delta, "content").get("text"))
         case "thought_signature":
             made.prove(PROVIDER, delta.get("signature"))
         case other:

@@ -29,7 +29,7 @@ from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.parts.values import inner
+from toolfmt.transcripts.parts.values import object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -98,13 +98,13 @@ _STOPS: Final = endings("stop", length="length")
 
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(None, value.get("model"))
-    body = inner(value, "message")
+    body = object_at(value, "message")
     made.reasoning(body.get("thinking"))
     made.text(body.get("content"))
     if body.get("images"):
         made.note("provider_part", "images")
-    for call in objects_in(body, "tool_calls"):
-        function = inner(call, "function")
+    for call in objects_at(body, "tool_calls"):
+        function = object_at(call, "function")
         made.whole_call(function.get("name"), call.get("id"), function.get("arguments"))
     if value.get("done"):
         made.ended(value.get("done_reason") or "stop")

@@ -41,7 +41,7 @@ from toolfmt.transcripts.families.chat_request import messages_in, read_request,
 from toolfmt.transcripts.families.chat_thoughts import PLAIN, SIGNED, read_thoughts
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import nested
-from toolfmt.transcripts.parts.values import inner
+from toolfmt.transcripts.parts.values import inner, object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.tokens(value["usage"], _COUNT.read)
     if value.get("error"):
         made.fail(value)
-    for choice in objects_in(value, "choices"):
+    for choice in objects_at(value, "choices"):
         if choice.get("index"):
             made.note("choice", str(choice["index"]))  # another answer to the same question
         else:
@@ -160,13 +160,10 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _choice(choice: JsonObject, made: Assembler) -> None:
-    fields = choice.get("delta") or inner(choice, "message")
+    fields = choice.get("delta") or object_at(choice, "message")
     if not _THOUGHTS.isdisjoint(fields):
-        for thought in read_thoughts(fields, SHAPE)[0]:
-            if isinstance(thought, ReasoningPart):
-                made.reasoning(thought.text)
-                made.prove(thought.owner, thought.signature, thought.encrypted)
-    _content(fields.get("content"), made)
+        _thoughts(fields, made)
+    _content(fields, made)
     made.refusal(fields.get("refusal"))
     for citation in objects_in(fields, "annotations"):
         made.cite(citation)
@@ -182,31 +179,42 @@ def _choice(choice: JsonObject, made: Assembler) -> None:
         made.finish(cut=made.info.stop in UNFINISHED)
 
 
-def _content(content: JsonValue, made: Assembler) -> None:
+def _thoughts(fields: JsonObject, made: Assembler) -> None:
+    thoughts, keys = read_thoughts(fields, SHAPE)
+    for thought in thoughts:
+        if isinstance(thought, ReasoningPart):
+            made.reasoning(thought.text)
+            made.prove(thought.owner, thought.signature, thought.encrypted)
+    for key in _THOUGHTS.intersection(fields) - keys:
+        if fields[key] and not isinstance(fields[key], str):
+            made.note("provider_part", key)
+
+
+def _content(fields: JsonObject, made: Assembler) -> None:
     """Read a message's content: text, or, as Mistral has it, a list of parts, of which one may be thinking."""
-    if not is_array(content):
+    if not is_array(content := fields.get("content")):
         made.text(content)
         return
-    for part in filter(is_object, content):
+    for part in objects_at(fields, "content"):
         match part.get("type"):
             case "text":
                 made.text(part.get("text"))
             case "thinking":
-                for thought in objects_in(part, "thinking"):
+                for thought in objects_at(part, "thinking"):
                     made.reasoning(thought.get("text"))
             case other:
                 made.note("provider_part", str(other))
 
 
 def _calls(fields: JsonObject, made: Assembler) -> None:
-    for at, call in enumerate(objects_in(fields, "tool_calls")):
+    for at, call in enumerate(objects_at(fields, "tool_calls")):
         key = at if call.get("index") is None else call["index"]
         custom = call.get("type") == "custom" or not is_object(call.get("function"))
-        body = inner(call, "custom" if custom else "function")
+        body = object_at(call, "custom" if custom else "function")
         if body.get("name") or call.get("id"):
             made.call(key, body.get("name"), call.get("id"), form="text" if custom and body else "json")
         made.arguments(key, body.get("arguments", body.get("input")))
-    only = inner(fields, "function_call")  # from before there were several
+    only = object_at(fields, "function_call")  # from before there were several
     if only.get("name"):
         made.call("function_call", only["name"], None)
     made.arguments("function_call", only.get("arguments"))

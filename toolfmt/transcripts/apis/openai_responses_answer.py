@@ -19,7 +19,7 @@ from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing
 from toolfmt.transcripts.families.responses_items import OWNER, PARAGRAPH, PROVIDER, annotates, read_item, thoughts
 from toolfmt.transcripts.parts.citations import flat
-from toolfmt.transcripts.parts.values import inner
+from toolfmt.transcripts.parts.values import inner, object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_t
 
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), value.get("model"), value.get("created_at"))
-    for item in objects_in(value, "output"):
+    for item in objects_at(value, "output"):
         _item(object(), item, made)
     _end(value, made)
 
@@ -71,7 +71,7 @@ def _item(at: Hashable, item: JsonObject, made: Assembler, *, emitted: bool = Fa
     """Read a whole item, or the rest of one whose words have been emitted."""
     match item.get("type"):
         case "message":
-            for part in () if emitted else objects_in(item, "content"):
+            for part in () if emitted else objects_at(item, "content"):
                 made.piece()
                 made.text(part.get("text"))
                 made.refusal(part.get("refusal"))
@@ -102,15 +102,15 @@ def _other(at: Hashable, item: JsonObject, made: Assembler) -> None:
 
 def _event(value: JsonObject, made: Assembler) -> None:
     at = value.get("output_index")
-    item = inner(value, "item")
+    item = object_at(value, "item")
     match value["type"]:
         case "response.created":
-            response = inner(value, "response")
+            response = object_at(value, "response")
             made.about(response.get("id"), response.get("model"), response.get("created_at"))
         case "response.completed" | "response.incomplete":
-            _end(inner(value, "response"), made)
+            _end(object_at(value, "response"), made)
         case "response.failed":
-            _end({"status": "failed", **inner(value, "response")}, made)
+            _end({"status": "failed", **object_at(value, "response")}, made)
         case "response.output_item.added" if item.get("type") in _FORMS:
             made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
         case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
@@ -131,7 +131,7 @@ def _words(kind: str, value: JsonObject, made: Assembler) -> None:
             made.cite(value.get("annotation"))
         case "response.reasoning_summary_part.added" if value.get("summary_index"):
             made.reasoning(PARAGRAPH)
-        case "response.content_part.added" if inner(value, "part").get("type") == "reasoning_text":
+        case "response.content_part.added" if object_at(value, "part").get("type") == "reasoning_text":
             made.reasoning(PARAGRAPH if value.get("content_index") else "")
         case "response.content_part.added":
             made.piece()

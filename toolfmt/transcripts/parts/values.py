@@ -99,6 +99,25 @@ def word(item: JsonValue, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def object_at(value: JsonObject, key: str) -> JsonObject:
+    """Get the object under a key; an empty one where there is nothing. Raises ParseError for anything else."""
+    found = value.get(key)
+    if not found or is_object(found):
+        return found or {}
+    raise ParseError(f"{key}: expected an object, not {type(found).__name__}")
+
+
+def objects_at(value: JsonObject, key: str) -> list[JsonObject]:
+    """Get the list of objects under a key; an empty one where there is nothing. Raises ParseError for anything else."""
+    found = value.get(key)
+    if not found:
+        return []
+    objects = list(filter(is_object, found)) if is_array(found) else []
+    if not is_array(found) or len(objects) < len(found):
+        raise ParseError(f"{key}: expected a list of objects")
+    return objects
+
+
 def inner(value: JsonObject, key: str) -> JsonObject:
     """Give the object under a key; an empty one for anything else."""
     found = value.get(key)
