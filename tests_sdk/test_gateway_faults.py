@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 from gateways import FACES, gateway, started
+from openai import BadRequestError, OpenAI
 from rawserver import Raw, head, raw
 from twelve import BACKS, TEMPLATE, TEXT, TOOLS, Conversation, called, framed, stream_events
 
@@ -85,6 +87,58 @@ def test_a_stream_that_breaks_ends_in_an_error(fault: str) -> None:
             read = read_stream(events, source=face)
             assert not any(isinstance(event, CallEnd) for event in read), face
             assert read.info.failure is not None, (face, events)
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> dict[str, Any]:
+    """Wait for the log line of the one request, and give it."""
+    for _ in range(200):
+        if caplog.messages:
+            break
+        time.sleep(0.05)
+    (line,) = caplog.messages
+    return json.loads(line)
+
+
+def test_the_log_shows_a_stream_that_broke(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "toolfmt.gateway")
+    with raw(lambda: iter(STREAMS["closed between events"])) as upstream, gateway(one(upstream)) as url:
+        response = ask("openai-chat", url, stream=True)
+        line = logged(caplog)
+        figures = httpx2.get(f"{url}/metrics").text
+    assert line["request"] == response.headers["x-request-id"]
+    assert (line["status"], line["error"]) == (200, "the upstream's answer ended before it was complete")
+    assert line["whole_ms"] >= line["ms"]
+    assert 'toolfmt_broken_streams_total{back="it",face="openai-chat"} 1.0' in figures
+
+
+def test_the_log_shows_a_client_that_went_away(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "toolfmt.gateway")
+    path, body = ASKS["anthropic"]
+    with raw(lambda: iter([head(), BEGUN]), hang=True) as upstream, gateway(one(upstream)) as url:
+        with httpx2.stream("POST", url + path, json={**body, "stream": True}) as response:
+            assert next(response.iter_text())
+        line = logged(caplog)
+    assert (line["request"], line["error"]) == (response.headers["request-id"], "the client disconnected")
+
+
+def test_every_answer_has_the_id_of_its_request(caplog: pytest.LogCaptureFixture) -> None:
+    """An upstream's id goes to the client, else the gateway makes one; the log has the same."""
+    caplog.set_level(logging.INFO, "toolfmt.gateway")
+    whole = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi."}, "finish_reason": "stop"}]}'
+    for theirs in ([], [b"x-request-id: theirs"]):
+        said = [head(b"200 OK", b"application/json", *theirs), whole]
+        with (
+            raw(lambda said=said: iter(said)) as upstream,  # type: ignore[misc]
+            gateway(one(upstream)) as url,
+            OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+        ):
+            answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hi"}])
+            with pytest.raises(BadRequestError) as refused:
+                client.chat.completions.create(model="", messages=[{"role": "user", "content": "Hi"}])
+        lines = [json.loads(line)["request"] for line in caplog.messages[-2:]]
+        assert lines == [answer._request_id, refused.value.request_id]
+        assert (answer._request_id == "theirs") == bool(theirs)
+        assert lines[1].startswith("req_")
 
 
 TALK = Conversation(

@@ -220,6 +220,8 @@ class Face:
     streamed_by_default: bool = False
     """What the field `stream` means where a request leaves it out."""
     media: str = "text/event-stream"
+    ident: str = "x-request-id"
+    """The header in which clients look for the id of their request."""
     listed: bool = False
     """Whether a stream is one JSON list unless the query says `alt=sse`."""
 
@@ -239,8 +241,8 @@ FACES: Final = (
     Face(format="openai-responses", path="/v1/responses"),
     Face(format="openai-responses", path="/v1/responses/input_tokens", task="count", streams=False),
     Face(format="openai-responses", path="/v1/responses/compact", task="compact", streams=False),
-    Face(format="anthropic", path="/v1/messages"),
-    Face(format="anthropic", path="/v1/messages/count_tokens", task="count", streams=False),
+    Face(format="anthropic", path="/v1/messages", ident="request-id"),
+    Face(format="anthropic", path="/v1/messages/count_tokens", task="count", streams=False, ident="request-id"),
     *_GEMINI,
     Face(format="gemini-interactions", path="/v1beta/interactions"),
     Face(format="gemini-interactions", path="/v1/interactions"),

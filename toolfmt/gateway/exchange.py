@@ -8,7 +8,6 @@ A back whose API does not allow the client's names of tools is sent others; the 
 
 from __future__ import annotations
 
-import logging
 import time
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -16,7 +15,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
 from toolfmt.events import CallFailed, Notice
 from toolfmt.gateway.apis import NAMED
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.comparing.loss import Loss
 
 
-log: Final = logging.getLogger("toolfmt.gateway")
 _IDS: Final[Mapping[str, str]] = {
     "openai-chat": "chatcmpl-",
     "openai-responses": "resp_",
@@ -86,8 +83,8 @@ class Conversing(Handler):
             return GatewayAnswer(answer, headers=dict(headers), losses=(*sent.losses, *losses))
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         events = aread_stream(values, source=upstream.format)
-        written = self._stream(asked, _named(events), events.info, head)
-        return GatewayAnswer(events=written, headers=dict(headers), info=events.info, losses=sent.losses)
+        answered = GatewayAnswer(headers=dict(headers), info=events.info, losses=sent.losses)
+        return self._stream(asked, _named(events), answered, head)
 
     async def _text(  # noqa: PLR0913, PLR0917 - what an exchange has
         self,
@@ -111,10 +108,8 @@ class Conversing(Handler):
                     yield aread_stream(values, source=upstream.format)
 
             events = AsyncEvents(text, source, ask) if text.tools or text.output else source
-            written = self._stream(asked, events, source.info, head)
-            return GatewayAnswer(
-                events=written, headers=dict(headers), notices=text.notices, info=source.info, losses=lost
-            )
+            answered = GatewayAnswer(headers=dict(headers), notices=text.notices, info=source.info, losses=lost)
+            return self._stream(asked, events, answered, head)
         again: JsonObject | None = text.request
         value: JsonValue = None
         headers: Mapping[str, str] = {}
@@ -126,21 +121,26 @@ class Conversing(Handler):
         return GatewayAnswer(answer, headers=dict(headers), notices=text.notices, losses=(*lost, *losses))
 
     def _stream(
-        self, asked: Asked, events: AsyncIterable[Event], info: AnswerInfo, head: AnswerHead
-    ) -> AsyncIterator[JsonObject]:
+        self, asked: Asked, events: AsyncIterable[Event], answered: GatewayAnswer, head: AnswerHead
+    ) -> GatewayAnswer:
+        """Add the stream that the events make to what is known of an answer."""
+        info = answered.info
+        assert info is not None  # noqa: S101 - every stream has it
+
         async def keep(emitted: list[Event]) -> None:
             answer = write_answer(emitted, info, target=self.format, id=head.id, model=head.model, created=head.created)
             await self._keep(asked, head, renamed_object(answer, asked.names))
 
         parts = (event async for event in events if not isinstance(event, Notice))  # nothing is begun by a notice
-        events = _complete(parts, info, keep if self._keeps(asked) else None)
+        events = _complete(parts, answered, info, keep if self._keeps(asked) else None)
         stream = awrite_stream(
             events, target=self.format, info=info, id=head.id, model=head.model, created=head.created
         )
         if asked.names:
             stream = _completed(stream, partial(renamed_object, names=asked.names))
         complete = self._completing(asked)
-        return stream if complete is None else _completed(stream, complete)
+        answered.events = stream if complete is None else _completed(stream, complete)
+        return answered
 
     def _completing(self, asked: Asked) -> Callable[[JsonObject], JsonObject] | None:
         return completing(self.format, asked.sent, kept=self._keeps(asked))
@@ -229,7 +229,10 @@ async def _completed(
 
 
 async def _complete(
-    events: AsyncIterable[Event], info: AnswerInfo, keep: Callable[[list[Event]], Awaitable[None]] | None
+    events: AsyncIterable[Event],
+    answered: GatewayAnswer,
+    info: AnswerInfo,
+    keep: Callable[[list[Event]], Awaitable[None]] | None,
 ) -> AsyncIterator[Event]:
     """Give the events of an answer; what goes wrong in it is its end, written as the client's API does.
 
@@ -259,7 +262,7 @@ async def _complete(
         return
     if not begun:
         raise failed
-    log.warning("%s", jsontext.dumps({"error": failed.logged}))
+    answered.error = failed.logged
     info.error, info.failure = failed.failure.message, failed.failure
 
 

@@ -55,6 +55,10 @@ class GatewayAnswer:
     """What the gateway did beside converting."""
     info: AnswerInfo | None = None
     """What is known of a stream's answer so far."""
+    ended: bool = False
+    """Whether a stream was written to its end."""
+    error: str = ""
+    """What went wrong in a stream, for the log."""
     losses: tuple[Loss, ...] = ()
     model: str = ""
     back: str = ""

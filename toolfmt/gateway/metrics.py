@@ -3,6 +3,7 @@
     toolfmt_requests_total{face="anthropic", back="local", status="200"} 3.0
     toolfmt_request_seconds_bucket{face="anthropic", le="0.25"} 2.0      until the answer begins
     toolfmt_losses_total{code="setting"} 1.0
+    toolfmt_broken_streams_total{face="anthropic", back="local"} 1.0
     toolfmt_open_streams 2.0
 
 A label never contains what a client sent.
@@ -42,6 +43,12 @@ class Metrics:
             "toolfmt_request_seconds", "Seconds until an answer begins.", ("face",), registry=self._registry
         )
         self._losses = Counter("toolfmt_losses_total", "Losses of conversions.", ("code",), registry=self._registry)
+        self.broken = Counter(
+            "toolfmt_broken_streams_total",
+            "Streams that ended in an error or were not read to their end.",
+            ("face", "back"),
+            registry=self._registry,
+        )
         self.streams = Gauge(
             "toolfmt_open_streams", "Open streams.", registry=self._registry, multiprocess_mode="livesum"
         )

@@ -10,6 +10,7 @@ import time
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
+from uuid import uuid4
 
 import anyio
 from starlette.requests import ClientDisconnect, Request
@@ -54,7 +55,7 @@ class FaceServer:
 
     async def serve(self, request: Request) -> Response:
         """Answer one request."""
-        face, began = self._face, time.perf_counter()
+        face, began, ident = self._face, time.perf_counter(), f"req_{uuid4().hex}"
         stack = AsyncExitStack()
         tracing = self._handler.tracing
         note = _unnoted if tracing is None else tracing.received(request, stack)
@@ -68,26 +69,39 @@ class FaceServer:
             status = GONE if failed is None else error_status(failed.failure, face.format)
             note(status)
             await stack.aclose()
-            self._metrics.count(face.format, "", status, time.perf_counter() - began)
-            _note(face, status, began, error="the client disconnected" if failed is None else failed.logged)
+            seconds = time.perf_counter() - began
+            self._metrics.count(face.format, "", status, seconds)
+            headers = {face.ident: ident} | dict({} if failed is None else failed.headers)
+            error = "the client disconnected" if failed is None else failed.logged
+            _note(face, headers[face.ident], status, seconds, error=error)
             if failed is None:
                 return Response(status_code=status)
-            return json_response(write_error(failed.failure, face.format), status, failed.headers)
+            return json_response(write_error(failed.failure, face.format), status, headers)
         except BaseException:
             await stack.aclose()
             raise
         note(200)
-        self._metrics.count(face.format, answered.back, 200, time.perf_counter() - began, answered.losses)
-        _note(face, 200, began, answered=answered, caller=caller)
-        headers = {**answered.headers, **_lost(answered)}
+        seconds = time.perf_counter() - began
+        self._metrics.count(face.format, answered.back, 200, seconds, answered.losses)
+        headers = {face.ident: ident, **answered.headers, **_lost(answered)}
+        logged = partial(_note, face, headers[face.ident], 200, seconds, answered=answered, caller=caller)
         if answered.notices:
             headers[NOTICES] = _noticed(answered)
         if pieces is None:
             await stack.aclose()
+            logged()
             return json_response(answered.value, 200, headers)
         stack.enter_context(self._metrics.streams.track_inprogress())
+        stack.callback(self._ended, answered, began, logged)
         headers["cache-control"] = "no-cache"
         return AnswerStream(_after(first, pieces), stack, headers=headers, media_type=face.media)
+
+    def _ended(self, answered: GatewayAnswer, began: float, logged: Callable[..., None]) -> None:
+        """Log a stream that has ended, and count it if it is not complete."""
+        error = answered.error or ("" if answered.ended else "the client disconnected")
+        if error:
+            self._metrics.broken.labels(self._face.format, answered.back).inc()
+        logged(error=error, whole=time.perf_counter() - began)
 
     async def _answered(
         self, request: Request, body: JsonObject, stack: AsyncExitStack, caller: Caller
@@ -132,10 +146,13 @@ async def _frames(
 ) -> AsyncGenerator[str]:
     """Write a stream's events as the face sends them; `whole` as one JSON list."""
     if whole:
-        yield jsontext.dumps([event async for event in events])
+        listed = [event async for event in events]
+        answered.ended = True
+        yield jsontext.dumps(listed)
         return
     async for event in events:
         yield event_text(event, face.format)
+    answered.ended = True
     if noticed and answered.notices:
         yield f": {NOTICES}: {_noticed(answered)}\n\n"
     if end := end_text(face.format):
@@ -174,15 +191,21 @@ def _lost(answered: GatewayAnswer) -> dict[str, str]:
 
 def _note(  # noqa: PLR0913 - what is known of a request
     face: Face,
+    ident: str,
     status: int,
-    began: float,
+    seconds: float,
     *,
     answered: GatewayAnswer | None = None,
     caller: Caller | None = None,
     error: str = "",
+    whole: float | None = None,
 ) -> None:
-    """Log one request as JSON: never its content, never a key."""
-    line: JsonObject = {"face": face.format, "status": status, "ms": round((time.perf_counter() - began) * 1000, 1)}
+    """Log one request as JSON: never its content, never a key.
+
+    `seconds` is the time until its answer began, `whole` until a stream ended.
+    """
+    line: JsonObject = {"face": face.format, "request": ident, "status": status, "ms": round(seconds * 1000, 1)}
+    line |= {} if whole is None else {"whole_ms": round(whole * 1000, 1)}
     line |= {"key": caller.name} if caller is not None and caller.name else {}
     if answered is not None:
         line |= {"model": answered.model, "back": answered.back, "stream": answered.events is not None}

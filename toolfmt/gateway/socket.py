@@ -82,7 +82,7 @@ class SocketServer:
                 log.info("%s", jsontext.dumps({"face": "websocket", "status": status, "error": error.logged}))
             else:
                 line = {"face": "websocket", "status": 200, "model": answered.model, "back": answered.back}
-                log.info("%s", jsontext.dumps(line))
+                log.info("%s", jsontext.dumps(line | ({"error": answered.error} if answered.error else {})))
 
     def _request(self, text: str) -> JsonObject:
         most = self._handler.config.max_body
