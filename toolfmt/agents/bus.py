@@ -15,7 +15,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolfmt.arguments import checked
-from toolfmt.execution.events import Listener  # noqa: TC001 - checked at run time
+from toolfmt.execution.events import Listener
 
 if TYPE_CHECKING:
     from toolfmt.execution.events import ExecutionEvent

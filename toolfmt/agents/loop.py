@@ -50,7 +50,7 @@ from toolfmt.agents.waiting import (
 from toolfmt.arguments import Positive, checked
 from toolfmt.conversation import Message, TextPart
 from toolfmt.errors import DriverError, ExecutionError
-from toolfmt.execution.contracts import CallExecutor  # noqa: TC001 - checked at run time
+from toolfmt.execution.contracts import CallExecutor
 from toolfmt.execution.events import (
     Listener,
     RunCompleted,
@@ -60,8 +60,8 @@ from toolfmt.execution.events import (
     ValidationFailed,
 )
 from toolfmt.execution.executor import Executor
-from toolfmt.execution.hooks import Guard  # noqa: TC001 - checked at run time
-from toolfmt.execution.policies.policy import Policy  # noqa: TC001 - checked at run time
+from toolfmt.execution.hooks import Guard
+from toolfmt.execution.policies.policy import Policy
 from toolfmt.execution.records import AgentStop
 from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.values import text_of

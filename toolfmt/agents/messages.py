@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, JsonPart, MediaPart, Message, ResultPart, TextPart, Transcript
-from toolfmt.execution.records import ToolExecution  # noqa: TC001 - checked at run time
+from toolfmt.execution.records import ToolExecution
 from toolfmt.ids import (
     IdPolicy,
     assign,
 )
-from toolfmt.lookup.choice import Choice  # noqa: TC001 - checked at run time
+from toolfmt.lookup.choice import Choice
 from toolfmt.rendering import render_results
 from toolfmt.transcripts.convert import write
 

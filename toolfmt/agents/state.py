@@ -21,9 +21,9 @@ from toolfmt.agents.stored import dump, load
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, TextPart
 from toolfmt.errors import ExecutionError, ParseError
-from toolfmt.events import CallFailed, Notice  # noqa: TC001 - `stored` makes checks of these annotations
-from toolfmt.execution.records import ToolExecution  # noqa: TC001 - as above
-from toolfmt.model import JsonObject, ToolInvocation  # noqa: TC001 - as above
+from toolfmt.events import CallFailed, Notice
+from toolfmt.execution.records import ToolExecution
+from toolfmt.model import JsonObject, ToolInvocation
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop, Usage
 
 MessageLike: TypeAlias = "Message | str | Mapping[str, Any]"

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from toolfmt.arguments import Natural, Positive, checked
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.events import Event
-    from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
+from toolfmt.dialect.syntax import Syntax
+from toolfmt.events import Event
+from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 
 WireT = TypeVar("WireT")
 WireOut = TypeVar("WireOut", covariant=True)

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from toolfmt.dialect.frames import Frame  # noqa: TC001 - pydantic reads the annotations
-from toolfmt.dialect.literals import Literals  # noqa: TC001 - pydantic reads the annotations
+from toolfmt.dialect.frames import Frame
+from toolfmt.dialect.literals import Literals
 from toolfmt.errors import DialectRecordError
 
 TAG_NAME = r"[\p{L}_][\p{L}\p{M}\p{N}_.\-]{0,255}"

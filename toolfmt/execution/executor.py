@@ -55,7 +55,7 @@ from toolfmt.ids import (
 )
 from toolfmt.model import ToolInvocation
 from toolfmt.rendering import records
-from toolfmt.tools import ToolRegistry  # noqa: TC001 - checked at run time
+from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
     from toolfmt.execution.events import ExecutionEvent

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from toolfmt import jsontext
 from toolfmt.errors import ExecutionError, Problem, ToolFmtError, close_names, did_you_mean
-from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult  # noqa: TC001 - the same
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

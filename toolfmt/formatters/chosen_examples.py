@@ -7,15 +7,13 @@ manifest(tools, examples={"get_weather": [{"city": "Paris", "days": 2}]})
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import Example
 from toolfmt.errors import ArgumentsError, UnknownToolError, UnrepresentableError
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema import problems
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Example
-    from toolfmt.model import JsonObject, ToolDefinition
 
 Examples: TypeAlias = "int | Mapping[str, Sequence[JsonObject]] | None"
 """The largest number of examples for each tool, or argument objects by tool name; None leaves it to the dialect."""

@@ -7,17 +7,15 @@ name "f<|im_end|>"                the tool is refused
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import Example, SchemaFormatter
 from toolfmt.errors import ParseError, UnrepresentableError
+from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.jsontext import is_array, is_object, token
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema.walk import NAMED
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Example, SchemaFormatter
-    from toolfmt.formatters.untrusted import Untrusted
-    from toolfmt.model import JsonObject, ToolDefinition
 
 _WORDS: Final = frozenset({"description", "title", "$comment"})
 """Keywords whose text is only for the reader."""

@@ -10,20 +10,15 @@ A value's type is written only if the tool's schema does not determine it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import regex
 
 from toolfmt import jsontext
-from toolfmt.dialect.syntax import TAG_NAME
+from toolfmt.dialect.syntax import TAG_NAME, Elements
 from toolfmt.errors import UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema import chosen, coerce, depends, item_schema, property_schema, types
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.syntax import Elements
-    from toolfmt.model import JsonObject, JsonValue
-
 
 _TAG_NAME = regex.compile(TAG_NAME)
 _STRING = frozenset({"string"})

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from toolfmt import jsontext
-from toolfmt.formatters.example_scalars import MOST, Stream, kinds, size
+from toolfmt.formatters.example_scalars import MOST, Builder, Fits, Stream, kinds, size
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, merge, names, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from toolfmt.formatters.example_scalars import Builder, Check
-    from toolfmt.model import JsonObject, JsonValue
-
+from toolfmt.model import JsonObject, JsonValue
 
 _TRIALS: Final = 8
 """The number of values tried for a member that does not fit together with the others."""
@@ -42,7 +37,7 @@ class ExampleMembers:
         self.dependents = dict(flat.dependents)
         self.streams: dict[str, Stream] = {}
 
-    def values(self, fits: Check) -> Iterator[JsonObject]:
+    def values(self, fits: Fits) -> Iterator[JsonObject]:
         """Yield objects; if the fullest one does not fit, build one up from the required members."""
         required = self.closure(names(self.own.get("required")))
         keys = self.filled(self.closure([*required, *self.wanted()]))
@@ -131,7 +126,7 @@ class ExampleMembers:
         """Build the object from each member's value at `index`."""
         return {key: self.stream(key).at(index) for key in keys if self.stream(key).has(0)}
 
-    def grown(self, required: list[str], keys: list[str], fits: Check) -> JsonObject:
+    def grown(self, required: list[str], keys: list[str], fits: Fits) -> JsonObject:
         """Start with the required members and add each further member that fits."""
         value = self.variant(required, 0)
         fit = fits(value)

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import chain, count, islice, takewhile
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.formatters.flat_schema import as_types, mapping
 from toolfmt.formatters.pattern_text import LONGEST, matching
 from toolfmt.jsontext import loads, raw_value
+from toolfmt.model import JsonObject, JsonValue
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from toolfmt.model import JsonObject, JsonValue
-
-    Check: TypeAlias = Callable[[JsonValue], bool]
+Fits: TypeAlias = Callable[[JsonValue], bool]
 
 
 _SAMPLES: Final = 490
@@ -201,7 +198,7 @@ def kinds(own: JsonObject) -> list[str]:
     return list(dict.fromkeys((*(kind for kind, words in _IMPLIED.items() if words & own.keys()), *_EVERY)))
 
 
-def compiled(schema: JsonObject) -> Check:
+def compiled(schema: JsonObject) -> Fits:
     """Return a function that checks whether a value fits a schema; an unusable schema accepts everything."""
     import jsonschema_rs as engine
 
@@ -238,8 +235,8 @@ class Builder:
         self._room = room
         self.definitions = mapping(root.get("$defs"))
         self.patterns: dict[str, Stream] = {}
-        self.checks: dict[int, tuple[object, Check]] = {}
-        self._compiled: dict[str, Check] = {}
+        self.checks: dict[int, tuple[object, Fits]] = {}
+        self._compiled: dict[str, Fits] = {}
         self._cost = _OF_A_SCHEMA * (1 + repr(self.definitions).count("{"))
 
     @property
@@ -258,7 +255,7 @@ class Builder:
         """Whether optional members are wanted."""
         return self._optional and self.nodes < _ENOUGH
 
-    def check(self, node: JsonObject) -> Check:
+    def check(self, node: JsonObject) -> Fits:
         """Compile a node's schema, at most once."""
         if id(node) not in self.checks:
             text = repr(node)  # many nodes are equal, such as references

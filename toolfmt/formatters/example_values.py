@@ -10,14 +10,16 @@ values. If they are exceeded, or if a schema allows no value at all, the best gu
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_members import ExampleMembers, Lists
 from toolfmt.formatters.example_scalars import (
     MOST,
     Builder,
+    Fits,
     authored,
     is_empty,
     kinds,
@@ -25,13 +27,8 @@ from toolfmt.formatters.example_scalars import (
     strings,
 )
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, listed
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema import inline_refs, normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from toolfmt.formatters.example_scalars import Check
-    from toolfmt.model import JsonObject, JsonValue
 
 _STEPS: Final = 1_000_000
 _OF_A_NODE: Final = 50
@@ -88,7 +85,7 @@ class _Values(Builder):
             yield from guess
 
     def candidates(
-        self, flat: Flat, name: str, suggestions: tuple[JsonValue, ...], above: tuple[str, ...], fits: Check
+        self, flat: Flat, name: str, suggestions: tuple[JsonValue, ...], above: tuple[str, ...], fits: Fits
     ) -> Iterator[JsonValue]:
         """Yield values that may fit a flattened node; `fits` checks against the original node."""
         above = (*above, *flat.references)
@@ -122,7 +119,7 @@ class _Values(Builder):
         return sorted(choice, key=rank)
 
     def sample(  # noqa: PLR0913, PLR0917 - what `candidates` knows, and the type
-        self, kind: str, flat: Flat, name: str, suggested: list[JsonValue], above: tuple[str, ...], fits: Check
+        self, kind: str, flat: Flat, name: str, suggested: list[JsonValue], above: tuple[str, ...], fits: Fits
     ) -> Iterator[JsonValue]:
         """Yield values of one JSON type."""
         match kind:

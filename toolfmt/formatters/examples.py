@@ -10,22 +10,16 @@ back as the call that they show are kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.dialect.record import Example, ParserOptions
+from toolfmt.dialect.record import AnyDialect, CallFormatter, Example, ExampleFormatter, Parser, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd
 from toolfmt.formatters.example_values import example_arguments
-from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation
 from toolfmt.schema import problems
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from toolfmt.dialect.record import AnyDialect, CallFormatter, ExampleFormatter, Parser
-    from toolfmt.model import JsonObject
-
 
 RECOMMENDED: Final = "Recommended Call"
 BASIC: Final = "Basic Call (Required Arguments)"

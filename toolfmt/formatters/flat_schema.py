@@ -6,15 +6,12 @@ Writers of examples and of XML descriptions need all constraints of a node in on
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, cast
 
 from toolfmt import jsontext
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.refs import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.model import JsonObject, JsonValue
 
 _MERGED: Final = ("$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies", "$defs")
 _LOWEST: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")

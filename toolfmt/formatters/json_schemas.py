@@ -11,17 +11,13 @@ which stay in `$defs`. The order of keys is kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import SchemaFormatter
 from toolfmt.errors import SchemaError
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.schema import inline_refs, normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.dialect.record import SchemaFormatter
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 
 def parameters_object(tool: ToolDefinition) -> JsonObject:

@@ -9,22 +9,17 @@ Types are in capitals, keys sorted.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import regex
 
 from toolfmt import jsontext
-from toolfmt.dialect.literals import BARE_KEY, KEYWORD
+from toolfmt.dialect.literals import BARE_KEY, KEYWORD, Literals
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.jsontext import is_array, is_object
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.dialect.literals import Literals
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 
 @dataclass(frozen=True, slots=True)

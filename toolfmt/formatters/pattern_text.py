@@ -7,18 +7,23 @@ alphabet a class starts to choose. Assertions are skipped, so the caller must ch
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from toolfmt.schema.expressions import Charset, ExpressionError, Parenthesis, Quantified, Special, read
+from toolfmt.schema.expressions import (
+    Charset,
+    Expression,
+    ExpressionError,
+    ExpressionPart,
+    Parenthesis,
+    Quantified,
+    Special,
+    read,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from toolfmt.schema.expressions import Expression, ExpressionPart
-
-    Test: TypeAlias = Callable[[str], object]
+Test: TypeAlias = Callable[[str], object]
 
 LONGEST: Final = 10_000
 """The largest number of characters of a placeholder."""

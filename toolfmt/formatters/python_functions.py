@@ -16,18 +16,14 @@ The marks are the model's own words for "required" and "optional". All other key
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.formatters.flat_schema import as_object, as_types, mapping, names
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.signatures import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 _TYPES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
 _REQUIRED: Final = "必填"

@@ -16,18 +16,14 @@ Text of a tool's author cannot break the layout: a description cannot begin a he
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Iterator
+from typing import Final, cast
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import as_object, as_types, flatten, listed, mapping, names, without_null
+from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, listed, mapping, names, without_null
 from toolfmt.formatters.json_schemas import parameters_object
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.schema.places import kind_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.formatters.flat_schema import Flat
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 _STRUCTURE: Final = re.compile(r"^([ \t]*)(?=#|`{3}|~{3}|[-=*_][-=*_ \t]+$)", re.MULTILINE)
 _TICKS: Final = re.compile(r"`+")

@@ -7,24 +7,32 @@ represent raises `UnrepresentableError`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from toolfmt import jsontext
-from toolfmt.dialect.syntax import PLAIN_NAME, Maybe, Slot, Verbatim, name_in_id, pieces, spelled
+from toolfmt.dialect.frames import Frame
+from toolfmt.dialect.record import CallFormatter, ResultFormatter
+from toolfmt.dialect.syntax import (
+    PLAIN_NAME,
+    Form,
+    JsonCall,
+    Maybe,
+    Piece,
+    Slot,
+    Syntax,
+    Verbatim,
+    name_in_id,
+    pieces,
+    spelled,
+)
 from toolfmt.errors import RenderError, UnrepresentableError
 from toolfmt.formatters.element_tree import ElementWriter, escape_slot
 from toolfmt.formatters.literal_schemas import LiteralWriter
 from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.formatters.yaml_text import yaml_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from toolfmt.dialect.frames import Frame
-    from toolfmt.dialect.record import CallFormatter, ResultFormatter
-    from toolfmt.dialect.syntax import Form, JsonCall, Piece, Syntax
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation, ToolResult
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation, ToolResult
 
 _PLAIN_SLOT = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from toolfmt import jsontext
 from toolfmt.errors import TemplateError
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
+from toolfmt.model import JsonValue
 
 _TICKS: Final = re.compile("`{3,}")
 _TEMPLATE_TEXT: Final = re.compile(r"\{\{|\{%|\n")

@@ -15,18 +15,14 @@ left out; a recursive schema is `any` inside itself.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import as_object, as_types, flatten, listed, mapping, names
+from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, listed, mapping, names
 from toolfmt.formatters.json_schemas import parameters_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.formatters.flat_schema import Flat
-    from toolfmt.model import JsonObject, ToolDefinition
+from toolfmt.model import JsonObject, ToolDefinition
 
 _NAMES: Final = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$]*")

@@ -13,19 +13,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.dialect.syntax import Maybe, Verbatim, markers, pieces, spelled
+from toolfmt.dialect.syntax import Maybe, Piece, Syntax, Verbatim, markers, pieces, spelled
 from toolfmt.jsontext import is_array, is_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from toolfmt.dialect.syntax import Piece, Syntax
-    from toolfmt.model import JsonObject
-
+from toolfmt.model import JsonObject
 
 ZERO_WIDTH = "\u2060"
 """Word joiner, an invisible character that breaks a marker in untrusted text."""

@@ -15,15 +15,11 @@ Text that could be read as another type is written in double quotes.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from toolfmt import jsontext
 from toolfmt.jsontext import is_array, is_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 _PLAIN = re.compile(r"(?:[^\W\d_]|[/_])(?:[\w ./+@%$*^~()=,-]*[\w./+@%$*^~()=-])?")
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from toolfmt.dialect.record import AnyDialect  # noqa: TC001 - checked at run time
+from toolfmt.dialect.record import AnyDialect
 from toolfmt.lookup.registry import Registry, default_registry
 
 

@@ -10,7 +10,7 @@ from toolfmt.arguments import checked
 from toolfmt.dialect.record import Limits, ParserOptions
 from toolfmt.lookup.choice import Choice, chosen, chosen_registry, nothing_chosen
 from toolfmt.lookup.registry import default_registry, is_auto
-from toolfmt.model import ToolInvocation  # noqa: TC001 - checked at run time
+from toolfmt.model import ToolInvocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

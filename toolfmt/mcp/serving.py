@@ -31,7 +31,7 @@ from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop
 from toolfmt.mcp.content import write_result, write_tool
 from toolfmt.model import ToolInvocation
-from toolfmt.tools import ToolRegistry  # noqa: TC001 - checked at run time
+from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,17 +8,14 @@ The type of one argument may depend on another one, by values that the alternati
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.places import COMBINED, UNIONS, Rooted, property_schema, reach, root_of, shape
 from toolfmt.schema.walk import as_list, as_object, without
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from toolfmt.model import JsonObject, JsonValue
 
 _MOST_BRANCHES: Final = 64
 """Alternatives whose listed values are compared; of more, all count."""

@@ -26,15 +26,18 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.jsontext import is_array, is_object, token
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.choices import chosen, depends
 from toolfmt.schema.places import (
     Rooted,
+    Schema,
     item_schema,
     kind_of,
     once,
@@ -43,12 +46,6 @@ from toolfmt.schema.places import (
     shape,
     types,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.schema.places import Schema
 
 _MAX_NUMBER: Final = jsontext.MAX_DIGITS
 _NULLS: Final = frozenset({"null", "None"})

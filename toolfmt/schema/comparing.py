@@ -6,20 +6,16 @@ Difference("/minimum", "moved", "minimum")
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, UnresolvableReferenceError
 from toolfmt.jsontext import is_array, is_object, token
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.refs import NOTES, resolve
 from toolfmt.schema.spelling import modern, one_type, type_list, type_of, united, whole_bounds
 from toolfmt.schema.walk import DEFINITIONS, LISTED, NAMED, SINGLE, as_list, as_object, subschemas, without
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.model import JsonObject, JsonValue
-
 
 _ROUNDS: Final = 50
 """References to references that are followed."""

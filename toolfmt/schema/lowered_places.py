@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.places import kind_of
 from toolfmt.schema.refs import MAX_SCHEMAS
+from toolfmt.schema.rules import SchemaRules
 from toolfmt.schema.spelling import is_type, one_type, type_list, united, whole_bounds, with_null
 from toolfmt.schema.walk import SchemaPlace, map_subschemas, pointer, without
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.schema.rules import SchemaRules
 
 _SILENT: Final = frozenset({"$schema", "$id", "$anchor", "$dynamicAnchor", "$comment", "$vocabulary"})
 """Keywords that mean nothing to a model."""

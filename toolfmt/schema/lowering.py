@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import SchemaError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object, token
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.lowered_places import LoweredPlaces, describe
 from toolfmt.schema.places import kind_of
 from toolfmt.schema.refs import inline_refs, recursive_refs, unfold_root
-from toolfmt.schema.rules import ANY
+from toolfmt.schema.rules import ANY, SchemaRules
 from toolfmt.schema.spelling import draft7, is_type, modernise, target, type_list, united
 from toolfmt.schema.walk import (
     DEFINITIONS,
@@ -37,12 +39,6 @@ from toolfmt.schema.walk import (
     subschemas,
     without,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.schema.rules import SchemaRules
 
 
 def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:

@@ -7,18 +7,15 @@ A reference that does not resolve allows anything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from toolfmt.errors import UnresolvableReferenceError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.refs import resolve
 from toolfmt.schema.spelling import ANYTHING, JSON_TYPES, type_of
 from toolfmt.schema.walk import as_list, as_object
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from toolfmt.model import JsonObject, JsonValue
 
 Schema: TypeAlias = "JsonObject | bool | None"
 """A JSON Schema; None is the same as `{}` and `True`, and allows anything."""

@@ -6,14 +6,12 @@ Only `#` and `#/…` are followed. A URL or a file name is refused and never ope
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import equal, is_array, is_object
+from toolfmt.model import JsonObject
 from toolfmt.schema.walk import DEFINITIONS, MAX_PLACE, SchemaPlace, map_subschemas, pointer, subschemas, without
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
 
 MAX_SCHEMAS: Final = 50_000
 """Subschemas after inlining; a schema that doubles with each reference is refused instead of filling the memory."""

@@ -15,15 +15,12 @@ Further functions write the same meaning in the keywords of another dialect of J
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.jsontext import equal, is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.refs import NOTES, merge, resolve
 from toolfmt.schema.walk import SchemaPlace, as_object, map_subschemas, without
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-
 
 JSON_TYPES: Final = ("integer", "number", "boolean", "array", "object", "string", "null")
 ANYTHING: Final = ""

@@ -14,22 +14,18 @@ from __future__ import annotations
 
 import json
 import weakref
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import Problem, SchemaError, UnrepresentableError, UnresolvableReferenceError
 from toolfmt.jsontext import token
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema.places import kind_of, reach
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import modernise
 from toolfmt.schema.walk import as_list, as_object, pointer
 from toolfmt.schema.work import MAX_WORK, SchemaWork, check_work
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from toolfmt.model import JsonObject, ToolDefinition
-
 
 _BACKTRACK_LIMIT: Final = 10_000
 """Steps of a pattern with look-around or back-references; all others run in linear time anyway."""

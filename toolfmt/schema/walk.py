@@ -6,15 +6,12 @@ of that is data and stays as it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from collections.abc import Callable, Container, Iterator
+from typing import Any, Final, TypeAlias, cast
 
 from toolfmt.errors import SchemaError
 from toolfmt.jsontext import MAX_DEPTH, depth, is_array, is_object, token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
-
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 SchemaPlace: TypeAlias = tuple[str, ...]
 """The way from the root to a subschema, one token of the JSON pointer each."""

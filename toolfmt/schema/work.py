@@ -11,20 +11,17 @@ call's arguments are counted too; beyond `MAX_WORK` the arguments are not checke
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import MAX_NESTING, is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.patterns import compile_time
 from toolfmt.schema.refs import resolve
 from toolfmt.schema.walk import SchemaPlace, as_list, as_object, pointer, subschemas
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from toolfmt.model import JsonObject, JsonValue
 
 MAX_VISITS: Final = 10_000
 """Visits of subschemas that one value may take, not counting those of the values inside it."""

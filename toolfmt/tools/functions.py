@@ -11,8 +11,9 @@ import copy
 import functools
 import inspect
 import re
+from collections.abc import Iterable, Iterator
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
@@ -21,14 +22,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, PydanticUndefined, to_jsonable_python
 
 from toolfmt.errors import SchemaError
-from toolfmt.model import ToolDefinition
-from toolfmt.tools.signature import check_names, plain_function, signature
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from toolfmt.model import JsonObject
-    from toolfmt.tools.signature import Function
+from toolfmt.model import JsonObject, ToolDefinition
+from toolfmt.tools.signature import Function, check_names, plain_function, signature
 
 
 class _Plain(GenerateJsonSchema):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from toolfmt.errors import DuplicateToolError, UnknownToolError
+from toolfmt.model import ToolDefinition
 from toolfmt.tools.reading import is_code, read, tool
 from toolfmt.tools.shapes import Found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from toolfmt.model import ToolDefinition
 
 _ToolT = TypeVar("_ToolT")
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.model import ToolDefinition
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema import normalise
 from toolfmt.schema.work import SchemaWork
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from toolfmt.model import JsonObject
-
-    ReadEach: TypeAlias = Callable[[Iterable[Any], str], tuple["Found", ...]]
+ReadEach: TypeAlias = Callable[[Iterable[Any], str], "tuple[Found, ...]"]
 
 _WRAPPERS: Final = ("tools", "functions", "function_declarations", "functionDeclarations")
 _SCHEMA_KEYS: Final = ("parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema", "parameters")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Final,
@@ -30,10 +30,7 @@ from pydantic.fields import FieldInfo
 
 from toolfmt.errors import SchemaError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Function: TypeAlias = Callable[..., object]
+Function: TypeAlias = Callable[..., object]
 
 _NO_NAME: Final = {
     inspect.Parameter.POSITIONAL_ONLY: "positional-only",

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from toolfmt.model import JsonObject
 from toolfmt.transcripts import apis
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.assembling import Assembler
+from toolfmt.transcripts.answering.assembling import Assembler
 
 
 def _found() -> Iterator[AnswerApi]:

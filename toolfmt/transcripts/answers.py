@@ -13,28 +13,23 @@ arguments that are not a JSON object are failures, never `{}`.
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
-from toolfmt.dialect.record import ParserOptions
+from toolfmt.dialect.record import Parser, ParserOptions
 from toolfmt.errors import LimitExceededError, ParseError
-from toolfmt.events import coalesce
+from toolfmt.events import Event, coalesce
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import ANSWERS, APART
 from toolfmt.transcripts.answering.answer_api import StepShape
-from toolfmt.transcripts.answering.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.answer_info import UNFINISHED, AnswerInfo
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.sse import DONE, EventText
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Parser
-    from toolfmt.events import Event
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo
 
 _PARTS: Final = frozenset({"role", "content", "tool_calls", "function", "arguments", "input", "functionCall"})
 """Keys of a message or a call in an answer."""

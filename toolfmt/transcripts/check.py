@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
@@ -21,25 +21,23 @@ from toolfmt.conversation import (
     MediaPart,
     Message,
     OpaquePart,
+    Part,
     ReasoningPart,
     ResultPart,
     TextPart,
+    Transcript,
 )
 from toolfmt.errors import ParseError
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS
 from toolfmt.transcripts.fitting.check_calls import call_findings, choice_reason, tool_findings, untrained
 from toolfmt.transcripts.fitting.shape import reachable
-from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
 from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.parts.values import pointer
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
 from toolfmt.transcripts.settings.carrying import refusals
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Part, Transcript
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.format import Kind, Rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.arguments import checked
-from toolfmt.conversation import TextPart
+from toolfmt.conversation import TextPart, Transcript
 from toolfmt.errors import ConversionError, ParseError
-from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
+from toolfmt.model import (
+    JsonObject,
+    JsonValue,
+)
 from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.comparing.loss import SEVERITIES
 from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry, adapt_parts, from_note, to_note
 from toolfmt.transcripts.fitting.check_calls import defects, refuse_untrainable
 from toolfmt.transcripts.fitting.shape import fit
-from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.merge import merged, restored
 from toolfmt.transcripts.parts.media import with_base64
@@ -29,13 +32,8 @@ from toolfmt.transcripts.recognising import origin as origin_of
 from toolfmt.transcripts.repair import Mending, mend, of_source
 from toolfmt.transcripts.repair import repair as repaired
 from toolfmt.transcripts.settings.carrying import Carried, adjusted, brought_back, carried, stated
-from toolfmt.transcripts.settings.record import Values  # noqa: TC001 - checked at run time
+from toolfmt.transcripts.settings.record import Values
 from toolfmt.transcripts.tables.declaring import choosable
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Transcript
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.format import TranscriptFormat
 
 INCLUDE: Final = frozenset({"tools", "request"})
 _STRICT: Final = frozenset({"content", "meaning"})

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart, Transcript, parse_failure
 from toolfmt.errors import ParseError
-from toolfmt.events import CallFailed, CallStart
+from toolfmt.events import CallFailed, CallStart, Event
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answering.answer_info import ended_by, stopped, unusable
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Stop, ended_by, stopped, unusable
 from toolfmt.transcripts.answering.answer_message import answer_message, cite
 from toolfmt.transcripts.answering.failures import WRITERS, usual_status
 from toolfmt.transcripts.answers import AnswerReader
@@ -27,18 +29,10 @@ from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.convert import Conversion, conversion_from, refuse
 from toolfmt.transcripts.fitting.carrying import Carry
 from toolfmt.transcripts.fitting.shape import shape
-from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.events import Event
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.answer_api import AnswerApi
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Stop
-    from toolfmt.transcripts.format import TranscriptFormat
-
 
 _ANSWER: Final = Carry(hosted="drop")
 """What came back of a provider's own calls is no part of an answer."""

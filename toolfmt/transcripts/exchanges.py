@@ -7,18 +7,15 @@ exchange({"messages": [...]}, {"choices": [...]}, "openai-chat")      {"messages
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonValue
+from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.parts.values import json_at, json_text
 from toolfmt.transcripts.reading import read, said_by
 from toolfmt.transcripts.recognising import origin
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.format import TranscriptFormat
 
 
 def inside(row: JsonValue, pointer: str) -> JsonValue:

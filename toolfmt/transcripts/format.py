@@ -10,16 +10,14 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.conversation import Role, ToolDeclaration, Transcript
+from toolfmt.dialect.record import Provenance
 from toolfmt.errors import LimitExceededError, ParseError, ToolFmtError
+from toolfmt.model import JsonValue
 from toolfmt.schema.rules import ANY, SchemaRules
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Role, ToolDeclaration, Transcript
-    from toolfmt.dialect.record import Provenance
-    from toolfmt.model import JsonValue
 
 Kind: TypeAlias = Literal["text", "json", "image", "audio", "video", "document"]
 ANYTHING: Final[frozenset[Kind]] = frozenset({"text", "image", "audio", "video", "document"})

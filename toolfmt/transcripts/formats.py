@@ -10,14 +10,12 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from toolfmt.errors import UnknownFormatError
+from toolfmt.model import JsonValue
 from toolfmt.transcripts import apis, datasets, frameworks, logs
 from toolfmt.transcripts.format import TranscriptFormat
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
 
 Known = TypeVar("Known")
 

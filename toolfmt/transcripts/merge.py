@@ -11,20 +11,18 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.flat import Place, flatten
 from toolfmt.transcripts.comparing.linking import Names
 from toolfmt.transcripts.comparing.losses import pairs
 from toolfmt.transcripts.fitting.shape import shape
+from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.tables.declaring import fitted
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.format import Rules, TranscriptFormat
 
 Value = TypeVar("Value")
 

@@ -14,26 +14,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.conversation import OpaquePart, ResultPart, TextPart, Transcript
+from toolfmt.conversation import Message, OpaquePart, Part, ResultPart, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_message import cite
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.comparing.losses import losses
-from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, known_as, known_of
 from toolfmt.transcripts.parts.values import pointer
 from toolfmt.transcripts.settings.tables import TABLES
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Message, Part
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.answer_api import AnswerApi
-    from toolfmt.transcripts.format import TranscriptFormat
 
 _SPOKEN: Final = frozenset({"input", "instructions", "query", "system", "systemInstruction", "system_instruction"})
 """The keys whose text is part of what a conversation of some format says; other texts beside messages say nothing."""

@@ -11,21 +11,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from toolfmt import jsontext
+from toolfmt.conversation import Transcript
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object, token
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
-from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
 from toolfmt.transcripts.parts.values import at, json_at
 from toolfmt.transcripts.reading import described, is_column, lacks, leaves, opened, says_anything, sound, understood
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Transcript
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.format import TranscriptFormat
 
 _NAME_IT: Final = "name its format"
 _SPEAKERS: Final = ("system", "user", "assistant")

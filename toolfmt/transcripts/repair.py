@@ -24,32 +24,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, JsonPart, Message, Part, ResultPart, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.check import findings, says_something
+from toolfmt.model import JsonValue
+from toolfmt.transcripts.check import Finding, findings, says_something
 from toolfmt.transcripts.comparing.flat import Place, flatten
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS, as_text
 from toolfmt.transcripts.fitting.check_calls import to_last_answer, turns_of
 from toolfmt.transcripts.fitting.shape import last_of_answer, shape
-from toolfmt.transcripts.format import Kind, Rules, reraise_as_parse_error
+from toolfmt.transcripts.format import Kind, Rules, TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.merge import patched, restored
 from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.parts.pieces import changed
 from toolfmt.transcripts.parts.values import argument_object, pointer
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.check import Finding
-    from toolfmt.transcripts.format import Rules, TranscriptFormat
 
 _CODES: Final[dict[str, tuple[str, ...]]] = {
     "alternation": ("boundary",),

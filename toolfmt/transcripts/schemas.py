@@ -7,19 +7,16 @@ Lowered(schema={"type": "object", "properties": {"n": {"type": "integer", "descr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from toolfmt.arguments import checked
 from toolfmt.errors import UnknownFormatError
-from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
+from toolfmt.model import JsonObject
 from toolfmt.schema.comparing import differences
 from toolfmt.schema.lowering import lower
-from toolfmt.schema.rules import NAMED
+from toolfmt.schema.rules import NAMED, SchemaRules
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.formats import find
-
-if TYPE_CHECKING:
-    from toolfmt.schema.rules import SchemaRules
 
 
 class Lowered(NamedTuple):

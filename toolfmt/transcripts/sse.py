@@ -12,15 +12,13 @@ Text may be cut anywhere, in the middle of a character too. What ends a stream, 
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError, UnknownFormatError
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answer_apis import APIS
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.answer_api import AnswerApi
+from toolfmt.transcripts.answering.answer_api import AnswerApi
 
 DONE: Final = "[DONE]"
 MAX_EVENT: Final = 64 * 2**20

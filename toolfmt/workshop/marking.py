@@ -10,19 +10,15 @@ Many of them are special tokens, which servers remove when they decode tokens; w
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-from toolfmt.dialect.syntax import Maybe, Verbatim, pieces
+from toolfmt.dialect.frames import Frame
+from toolfmt.dialect.record import AnyDialect
+from toolfmt.dialect.syntax import Form, Maybe, Piece, Syntax, Verbatim, pieces
 from toolfmt.lookup.choice import Choice, chosen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from toolfmt.dialect.frames import Frame
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.dialect.syntax import Form, Piece, Syntax
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from toolfmt.agents.clients.calling import pieces, reraising
 from toolfmt.arguments import checked
 from toolfmt.errors import DriverError
-from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
+from toolfmt.model import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping

@@ -19,9 +19,9 @@ from toolfmt.agents.clients.calling import closing, pieces, reraising
 from toolfmt.arguments import checked
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, TextDelta
-from toolfmt.execution.contracts import ModelClient  # noqa: TC001 - checked at run time
+from toolfmt.execution.contracts import ModelClient
 from toolfmt.jsontext import is_object
-from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerReader

@@ -21,10 +21,10 @@ from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration,
 from toolfmt.correcting import api_feedback
 from toolfmt.errors import DriverError
 from toolfmt.events import CallEnd, CallFailed
-from toolfmt.execution.contracts import ModelClient  # noqa: TC001 - checked at run time
+from toolfmt.execution.contracts import ModelClient
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.jsontext import is_object
-from toolfmt.model import JsonObject  # noqa: TC001 - checked at run time
+from toolfmt.model import JsonObject
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.comparing.losses import losses

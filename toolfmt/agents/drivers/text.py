@@ -28,9 +28,9 @@ from toolfmt.errors import warn
 from toolfmt.events import CallEnd, Notice, ReasoningDelta
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.executor import Executor
-from toolfmt.formatters.chosen_examples import Examples  # noqa: TC001 - checked at run time
+from toolfmt.formatters.chosen_examples import Examples
 from toolfmt.lookup.choice import Choice, chosen
-from toolfmt.lookup.parse_options import ReadingOptions  # noqa: TC001 - checked at run time
+from toolfmt.lookup.parse_options import ReadingOptions
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsing import open_parser, parse
 

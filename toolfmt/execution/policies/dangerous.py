@@ -21,8 +21,8 @@ from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import matcher
 from toolfmt.model import (
-    CallProvenance,  # noqa: TC001 - checked at run time
-    Certainty,  # noqa: TC001 - checked at run time
+    CallProvenance,
+    Certainty,
 )
 
 if TYPE_CHECKING:

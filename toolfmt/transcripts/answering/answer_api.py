@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding
+from toolfmt.transcripts.answering.assembling import Assembler
+from toolfmt.transcripts.answering.stream_blocks import Blocks
 from toolfmt.transcripts.parts.values import inner
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.answer_ending import AnswerEnding
-    from toolfmt.transcripts.answering.assembling import Assembler
-    from toolfmt.transcripts.answering.stream_blocks import Blocks
 
 
 @dataclass(frozen=True, slots=True)

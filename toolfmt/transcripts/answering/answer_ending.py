@@ -12,14 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, get_args
+from typing import Final, get_args
 
-from toolfmt.transcripts.answering.answer_info import Stop, Usage
+from toolfmt.model import JsonObject
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop, Usage
 from toolfmt.transcripts.parts.values import at, put
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo
 
 _PARTS: Final = {"cached": "input", "cache_written": "input", "reasoning": "output"}
 """What may be counted beside the rest, and of what it is a part."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from toolfmt.model import JsonObject  # noqa: TC001 - stored states check these records by their annotations
-
-if TYPE_CHECKING:
-    from toolfmt.events import CallFailed
-    from toolfmt.model import JsonValue
+from toolfmt.events import CallFailed
+from toolfmt.model import (
+    JsonObject,
+    JsonValue,
+)
 
 Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "malformed_call", "content_filter", "pause"]
 """Why an answer ended: `length` is any end before the model was done, `malformed_call` a call that cannot be used."""

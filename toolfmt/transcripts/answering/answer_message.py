@@ -9,18 +9,13 @@ it was written, under its name and id, so that an error can answer it; one witho
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta, TextDelta
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, ReasoningDelta, TextDelta
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Cited, Proof
 from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.parts.citations import moved, source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from toolfmt.events import Event
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Cited, Proof
 
 _SIGNATURE = f"{OWNER}.thoughtSignature"
 

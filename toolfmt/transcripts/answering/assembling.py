@@ -15,19 +15,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
 from toolfmt.events import API, ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
-from toolfmt.model import ToolInvocation
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 from toolfmt.transcripts.answering.answer_info import STOPS, AnswerInfo, Cited, Proof, Usage
 from toolfmt.transcripts.answering.failures import read_error
+from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.parts.values import json_text
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 
 ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
 """What arguments are: JSON text, which itself shows whether it is whole; a value, or free text, of which only the

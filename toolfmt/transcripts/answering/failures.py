@@ -13,14 +13,12 @@ bedrock-runtime's exceptions; openai 3.54, types/shared/error_object.py and the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_info import Failure, Trouble
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 
 class _Row(NamedTuple):

@@ -11,12 +11,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.jsontext import is_array, is_object
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 _STEP: Final = re.compile(
     r"""\.(?P<name>[^.\[\]]+)|\[(?P<place>[0-9]+)\]|\['(?P<single>[^']*)'\]|\["(?P<double>[^"]*)"\]"""

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation
+from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
+from toolfmt.transcripts.answering.answer_info import Failure, Proof, Usage
 from toolfmt.transcripts.parts.citations import CitationForm, cited_at
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
-    from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
-    from toolfmt.transcripts.answering.answer_info import Failure, Proof, Usage
 
 StreamBlockKind: TypeAlias = Literal["text", "refusal", "reasoning", "hidden", "call", "custom"]
 """`hidden` is reasoning that only its owner can read, `custom` a call of free text."""

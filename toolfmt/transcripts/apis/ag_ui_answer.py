@@ -6,14 +6,12 @@ r"""AG-UI's events, which are written (ag-ui-protocol/ag-ui, sdks/python/ag_ui/c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_api import AnswerApi
+from toolfmt.transcripts.answering.answer_ending import AnswerHead
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.answer_ending import AnswerHead
 
 
 def _event(kind: str, block: StreamBlock, **fields: str) -> JsonObject:

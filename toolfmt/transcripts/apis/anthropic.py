@@ -20,7 +20,7 @@ import binascii
 from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -34,6 +34,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import ANTHROPIC as SCHEMA
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
 from toolfmt.transcripts.format import Rules, TranscriptFormat
@@ -46,9 +47,6 @@ from toolfmt.transcripts.tables.choosing import typed
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import ABOUT, PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.tables.request import RequestTable, SystemPlace, ToolsPlace
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 OWNER: Final = "anthropic"
 ID: Final = r"[a-zA-Z0-9_-]"

@@ -9,12 +9,14 @@ What a limit cut off has a block that stops like any other: arguments are whole 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answering.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
@@ -22,10 +24,6 @@ from toolfmt.transcripts.comparing.linking import legal
 from toolfmt.transcripts.parts.citations import located
 from toolfmt.transcripts.parts.values import object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.assembling import Assembler
 
 _COUNT: Final = TokenCounting(
     {

@@ -20,7 +20,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -37,6 +37,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import cited, converse, is_found, read_found, write_found
@@ -47,9 +48,6 @@ from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import ABOUT, PartField, arguments, flag, ident, option, text, where
 from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 OWNER: Final = "bedrock"
 SIGNER: Final = "anthropic"

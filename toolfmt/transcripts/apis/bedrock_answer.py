@@ -6,22 +6,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
-from toolfmt.transcripts.answering.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.answer_info import UNFINISHED, Proof
+from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.bedrock import OURS, OWNER, SIGNER, cites
 from toolfmt.transcripts.parts.citations import converse
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.answer_info import Proof
-    from toolfmt.transcripts.answering.assembling import Assembler
 
 _COUNT: Final = TokenCounting(
     {

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 _VALUES: Final = frozenset({"input", "json", "additionalModelRequestFields"})
 """The keys of values that somebody else has shaped: nothing in them is a block."""

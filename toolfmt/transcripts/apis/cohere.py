@@ -27,12 +27,14 @@ Answers and the events of streams; what announces calls is text:
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only, open_message
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
+from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
@@ -40,10 +42,6 @@ from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import grounded, grounds
 from toolfmt.transcripts.parts.values import object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.assembling import Assembler
 
 NAME: Final = "cohere"
 SHAPE: Final = ChatShape(

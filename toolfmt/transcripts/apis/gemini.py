@@ -15,12 +15,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import Message, Part, Role, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import GEMINI_OPENAPI
 from toolfmt.transcripts.families.gemini_parts import BLOCKS, OWNER, PROVIDER, camel, json_schema, spelled
 from toolfmt.transcripts.format import Rules, TranscriptFormat
@@ -29,9 +30,6 @@ from toolfmt.transcripts.parts.values import own, rest, word
 from toolfmt.transcripts.tables import choosing
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 _SPELLINGS: Final = {"system_instruction": "systemInstruction", "tool_config": "toolConfig"}
 _ROLES: Final[dict[str, Role]] = {"user": "user", "model": "assistant", "function": "tool", "tool": "tool", "": "user"}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -33,6 +33,7 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.gemini_parts import FILES, PROVIDER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import flat
@@ -40,14 +41,10 @@ from toolfmt.transcripts.parts.hosted import INTERACTIONS, hosted
 from toolfmt.transcripts.parts.media import MediaKind, media_type_of
 from toolfmt.transcripts.parts.values import expected, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, returned
-from toolfmt.transcripts.tables.choosing import spelled
+from toolfmt.transcripts.tables.choosing import Mode, spelled
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, SystemPlace
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.tables.choosing import Mode
 
 OWNER: Final = "gemini-interactions"
 _KINDS: Final[tuple[MediaKind, ...]] = ("image", "audio", "video", "document")

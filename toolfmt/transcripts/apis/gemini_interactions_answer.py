@@ -8,11 +8,14 @@ r"""Gemini Interactions' answers and events: an interaction of steps, whose cont
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Hashable
+from typing import Final
 
 from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
+from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
@@ -21,12 +24,6 @@ from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.parts.citations import flat
 from toolfmt.transcripts.parts.values import object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.assembling import Assembler
 
 _COUNT: Final = TokenCounting(
     {

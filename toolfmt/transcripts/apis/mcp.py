@@ -13,12 +13,13 @@ What user and model say has no place; messages about other things are kept for t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import CallPart, Message, ResultPart, ToolDeclaration, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import MCP
 from toolfmt.transcripts.format import ANYTHING, Kind, Rules, TranscriptFormat
 from toolfmt.transcripts.parts.mcp_content import CALL, NAME, read_call, read_result, write_call, write_result
@@ -26,9 +27,6 @@ from toolfmt.transcripts.parts.pieces import SharedSource, kept_or_new
 from toolfmt.transcripts.parts.session_lines import first_lines, read_lines
 from toolfmt.transcripts.parts.values import own, rest, word
 from toolfmt.transcripts.tables.declaring import Declaring
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 _LIST: Final = "tools/list"
 _OTHERS: Final = f"{NAME}.others"

@@ -22,11 +22,12 @@ Answers and chunks are as Chat Completions', with thinking in the content, and c
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import MISTRAL
 from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
@@ -37,9 +38,6 @@ from toolfmt.transcripts.comparing.linking import hashed_id
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "mistral"
 SHAPE: Final = ChatShape(

@@ -18,12 +18,14 @@ Every chunk says whose it is; the last one says why the answer ended.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only, open_message
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
+from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.families.chat import ChatShape
@@ -31,10 +33,6 @@ from toolfmt.transcripts.families.chat_request import messages_in, read_request,
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.values import object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.assembling import Assembler
 
 NAME: Final = "ollama"
 SHAPE: Final = ChatShape(

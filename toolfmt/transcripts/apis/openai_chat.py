@@ -25,15 +25,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import ReasoningPart
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answering.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.families.chat import MODELS, ChatShape
@@ -43,10 +45,6 @@ from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import nested
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.assembling import Assembler
 
 NAME: Final = "openai-chat"
 SHAPE: Final = ChatShape(

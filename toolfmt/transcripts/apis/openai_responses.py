@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import Message, TextPart, ToolDeclaration, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.families.chat import MODELS
 from toolfmt.transcripts.families.responses_items import OWNER, PROVIDER, link_items, read_item, write_items
@@ -28,9 +29,6 @@ from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.parts.values import expected, own, pointer, rest
 from toolfmt.transcripts.tables.choosing import openai
 from toolfmt.transcripts.tables.declaring import Declaring
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 _REQUEST: Final = frozenset({"input", "instructions", "tools", "parallel_tool_calls"})
 _LOADING: Final = ("additional_tools", "tool_search_output")

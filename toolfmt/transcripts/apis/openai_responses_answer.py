@@ -10,22 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import CallPart
 from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting
+from toolfmt.transcripts.answering.answer_info import Failure, Proof, Stop
+from toolfmt.transcripts.answering.assembling import ArgumentsForm, Assembler
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing
 from toolfmt.transcripts.families.responses_items import OWNER, PARAGRAPH, PROVIDER, annotates, read_item, thoughts
 from toolfmt.transcripts.parts.citations import flat
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.answer_info import Failure, Proof, Stop
-    from toolfmt.transcripts.answering.assembling import ArgumentsForm, Assembler
 
 _COUNT: Final = TokenCounting(
     {

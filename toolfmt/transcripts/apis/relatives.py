@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.dialect.record import Provenance
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.apis import openai_chat
 from toolfmt.transcripts.families.chat_request import read_request, write_request
+from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.settings.relatives import RELATIVES
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.format import TranscriptFormat
 
 _ALIASES: Final = {"azure-openai": "azure", "grok": "xai", "lmstudio": "lm-studio", "together-ai": "together"}
 NAMES: Final = frozenset(RELATIVES)

@@ -8,15 +8,13 @@ The SDK's schema of chunks: vercel/ai, packages/ai/src/ui-message-stream/ui-mess
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_ending import endings
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.parts.citations import sourced
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
 
 _STOPS: Final = endings(
     "stop", tool_calls="tool-calls", length="length", content_filter="content-filter", pause="other"

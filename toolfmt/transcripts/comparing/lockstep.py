@@ -10,15 +10,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic_core import to_json
 
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.comparing.flat import Place
+from toolfmt.model import JsonValue
+from toolfmt.transcripts.comparing.flat import Place
 
 _SIDE: Final = {"system": "system", "developer": "developer", "user": "user", "tool": "user", "assistant": "assistant"}
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

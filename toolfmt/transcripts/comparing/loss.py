@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.comparing import differences
 from toolfmt.transcripts.parts.hosted import COMMON, identity
 from toolfmt.transcripts.parts.session_lines import written
 from toolfmt.transcripts.parts.values import without
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 Action: TypeAlias = Literal["dropped", "changed", "renamed", "moved", "merged", "added", "missing"]
 Severity: TypeAlias = Literal["content", "meaning", "setting", "bookkeeping"]

@@ -11,15 +11,13 @@ r"""Rows of Hermes' function calling data: calls and results in Hermes' tags, to
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.dialect.record import Provenance
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.datasets.rows import TURNS, functions
 from toolfmt.transcripts.datasets.text_rows import RULES, TextRows, turns_of
 from toolfmt.transcripts.format import TranscriptFormat
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
 
 ROWS: Final = TextRows(
     owner="hermes-rows",

@@ -12,21 +12,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.conversation import OpaquePart
+from toolfmt.conversation import OpaquePart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.media import from_url
 from toolfmt.transcripts.parts.values import json_at, texts_at
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Transcript
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "hf-chat"
 SHAPE: Final = ChatShape(

@@ -14,16 +14,14 @@ r"""A row of OpenAI's fine-tuning data: chat messages, each of the assistant's w
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.dialect.record import Provenance
+from toolfmt.model import JsonValue
 from toolfmt.schema.rules import OPENAI, OPENAI_TUNED_STRICT
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
 
 NAME: Final = "openai-finetune"
 SHAPE: Final = ChatShape(

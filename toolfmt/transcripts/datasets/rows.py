@@ -7,18 +7,15 @@ r"""What rows for training share: turns of `from` and `value`, calls as JSON tex
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from toolfmt.conversation import CallPart, Message, ResultPart, Role, TextPart
+from toolfmt.conversation import CallPart, Message, Part, ResultPart, Role, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.hosted import read_hosted
 from toolfmt.transcripts.parts.values import argument_object, arguments_at, give, json_at, pointer, rest
 from toolfmt.transcripts.tables.declaring import Declaring
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Part
-    from toolfmt.model import JsonObject, JsonValue
 
 TURNS: Final = "conversations"
 _ROLES: Final[dict[str, Role]] = {

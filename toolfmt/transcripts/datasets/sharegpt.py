@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -40,6 +40,7 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.datasets.rows import (
     TURNS,
     call_objects,
@@ -54,9 +55,6 @@ from toolfmt.transcripts.datasets.rows import (
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.media import MediaKind, from_url, to_url
 from toolfmt.transcripts.parts.values import content_text, expected, json_text, located, own, pointer, rest, texts_at
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "sharegpt"
 _KINDS: Final[tuple[MediaKind, ...]] = ("image", "video", "audio")

@@ -16,23 +16,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, ToolDeclaration, Transcript
+from toolfmt.dialect.record import Dialect
 from toolfmt.errors import ParseError
 from toolfmt.formatters.syntax_calls import result_formatter
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import default_registry
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.transcripts.datasets.rows import TURNS, read_turn, row, system_message, texts
 from toolfmt.transcripts.format import Rules
 from toolfmt.transcripts.parts.values import json_at, json_text, own, rest
+from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.text.texts import Texts, offered
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-    from toolfmt.transcripts.tables.declaring import Declaring
 
 _LIST: Final = re.compile(r"\[\s{0,99}\{")
 _NAME: Final = re.compile(r'[\w.]+|.*["\\].*', re.DOTALL)

@@ -10,20 +10,17 @@ r"""Rows of ToolACE: calls as a list of Python calls, results as JSON, tools in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonValue
 from toolfmt.schema.spelling import normalise
-from toolfmt.schema.walk import map_subschemas
+from toolfmt.schema.walk import SchemaPlace, map_subschemas
 from toolfmt.transcripts.datasets.rows import TURNS, functions
 from toolfmt.transcripts.datasets.text_rows import RULES, TextRows, turns_of
 from toolfmt.transcripts.format import TranscriptFormat
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
-    from toolfmt.schema.walk import SchemaPlace
 
 
 def _written(schema: JsonValue) -> JsonValue:

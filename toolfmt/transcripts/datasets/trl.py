@@ -14,20 +14,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.datasets import hf_chat
 from toolfmt.transcripts.families.chat_request import read_request, write_request
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.parts.values import rest
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "trl"
 SHAPE: Final = replace(hf_chat.SHAPE, owner=NAME, provider=NAME)

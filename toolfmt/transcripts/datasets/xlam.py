@@ -12,20 +12,18 @@ their types are Python's. Nothing else of a conversation has a place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import Message, OpaquePart, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError, SchemaError
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import ARGUMENTS
 from toolfmt.schema.spelling import normalise
 from toolfmt.transcripts.datasets.rows import call_objects, functions, json_list, read_calls, texts
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.values import json_text, own, rest
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "xlam"
 _ROW: Final = frozenset({"query", "tools", "answers"})

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -30,6 +30,8 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_parts import content_of, image_of
 from toolfmt.transcripts.families.chat_thoughts import PLAIN, SIGNED, read_thoughts, write_proofs
 from toolfmt.transcripts.parts.citations import cited, grounds, moved, source
@@ -48,10 +50,6 @@ from toolfmt.transcripts.parts.values import (
 from toolfmt.transcripts.tables.blocks import MARK, PartTable
 from toolfmt.transcripts.tables.message_fields import NOTHING, MessageField
 from toolfmt.transcripts.tables.request import RequestTable
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.families.chat import ChatShape
 
 _ROLES: Final[dict[str, Role]] = {
     "system": "system",

@@ -14,19 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import JsonPart, MediaPart, ReasoningPart, RefusalPart, TextPart
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject
+from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_thoughts import read_thinking, write_thinking
 from toolfmt.transcripts.parts.media import MediaKind, file_name, file_of, from_url, media_type_in, to_url
 from toolfmt.transcripts.parts.values import put_own, rest
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import citations, text
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.families.chat import ChatShape
 
 
 @cache

@@ -7,23 +7,20 @@ r"""The request around chat messages: tools, the choice among them, and the flag
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_messages import messages_of
 from toolfmt.transcripts.tables.choosing import openai
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, ToolsPlace, objects_in
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.families.chat import ChatShape
 
 _STRICT: Final = "strict_tools"
 

@@ -9,18 +9,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from toolfmt.conversation import OpaquePart, Part, ReasoningPart
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.parts.values import own, rest, says, word
 from toolfmt.transcripts.tables.message_fields import NOTHING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.families.chat import ChatShape
 
 PLAIN: Final = ("reasoning_content", "reasoning", "thinking")
 """The keys of reasoning as plain text."""

@@ -16,19 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, MediaPart, ReasoningPart, ResultPart, Said, TextPart
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.hosted import readable
 from toolfmt.transcripts.parts.media import kind_of, media_type_of
 from toolfmt.transcripts.parts.values import own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, arguments, ident, option, proof, text, where
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 OWNER: Final = "gemini"
 PROVIDER: Final = "google"

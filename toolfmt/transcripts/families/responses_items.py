@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -29,15 +29,13 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.citations import cited, flat
 from toolfmt.transcripts.parts.hosted import RESPONSES, hosted, readable
 from toolfmt.transcripts.parts.media import file_name, file_of, from_url, to_url
 from toolfmt.transcripts.parts.values import argument_object, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, arguments, citations, option, text
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 OWNER: Final = "openai-responses"
 PROVIDER: Final = "openai"

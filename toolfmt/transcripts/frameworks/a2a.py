@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -37,6 +37,7 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.apis.gemini import BLOCKS as GEMINI
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.parts.media import kind_of, known_type
@@ -45,9 +46,6 @@ from toolfmt.transcripts.parts.values import expected, json_text, own, rest, wor
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, option, text, where
 from toolfmt.transcripts.tables.request import RequestTable, objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "a2a"
 _ARTIFACT: Final = "artifactId"

@@ -15,7 +15,7 @@ r"""AG-UI's messages and tools, as a run's input has them: reasoning is a messag
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -30,6 +30,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.datasets.rows import functions
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.parts.media import kind_of
@@ -39,9 +40,6 @@ from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import arguments, constant, ident, text
 from toolfmt.transcripts.tables.message_fields import listed
 from toolfmt.transcripts.tables.request import RequestTable, objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "ag-ui"
 _ROLES: Final[dict[str, Role]] = {

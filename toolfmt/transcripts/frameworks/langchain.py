@@ -14,7 +14,7 @@ r"""LangChain's messages as `messages_to_dict` writes them; those of `dumps` are
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -29,14 +29,12 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.chat_messages import messages_of
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.langchain_blocks import BLOCKS, OWNER, SHAPE, SIGNER, SIGNERS, read_blocks
 from toolfmt.transcripts.parts.values import argument_object, arguments_at, give, located, own, pointer, rest, text_at
 from toolfmt.transcripts.tables.request import objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 _ROLES: Final[dict[str, Role]] = {
     "system": "system",

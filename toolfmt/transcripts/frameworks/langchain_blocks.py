@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import CallPart, MediaPart, OpaquePart, Part, ReasoningPart, RefusalPart, TextPart
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.apis.anthropic import BLOCKS as SIGNED
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_parts import content_of
@@ -23,9 +24,6 @@ from toolfmt.transcripts.parts.media import MediaKind, data_of, kind_of, media_t
 from toolfmt.transcripts.parts.values import give, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import citations, text
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 OWNER: Final = "langchain"
 SIGNER: Final = "anthropic"

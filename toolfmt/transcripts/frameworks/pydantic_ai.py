@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -39,6 +39,7 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.parts.citations import anchored
 from toolfmt.transcripts.parts.media import kind_of, known_type
@@ -46,9 +47,6 @@ from toolfmt.transcripts.parts.values import argument_value, content_text, misre
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, arguments, citations, ident, text
 from toolfmt.transcripts.tables.request import RequestTable, objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "pydantic-ai"
 _MAKERS: Final = {

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -33,6 +33,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.chat_request import messages_in
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
 from toolfmt.transcripts.parts.media import MediaKind, from_url, to_url
@@ -41,9 +42,6 @@ from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import arguments, text
 from toolfmt.transcripts.tables.request import RequestTable
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "qwen-agent"
 _ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "function": "tool"}

@@ -19,7 +19,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -35,6 +35,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.frameworks.vercel_parts import further, read_file, taken
 from toolfmt.transcripts.parts.media import known_type
@@ -44,9 +45,6 @@ from toolfmt.transcripts.tables.choosing import typed
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import PartField, arguments, text
 from toolfmt.transcripts.tables.request import ROLES, RequestTable, objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "vercel-model"
 _FILE: Final = frozenset({"type", "data", "image", "url", "mediaType", "filename", "fileId", "providerReference"})

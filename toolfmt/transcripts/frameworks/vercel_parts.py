@@ -6,20 +6,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
 
 from toolfmt.conversation import CallPart, MediaPart, ReasoningPart
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.media import data_of, from_url, kind_of
 from toolfmt.transcripts.parts.values import own, rest
-from toolfmt.transcripts.tables.blocks import MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from collections.abc import Set as AbstractSet
-
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.tables.blocks import Further
+from toolfmt.transcripts.tables.blocks import MARK, Further
 
 _OPTIONS: Final = "vercel.providerOptions"
 _PROOFS: Final = (

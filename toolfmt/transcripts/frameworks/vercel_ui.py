@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -35,6 +35,7 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.vercel_parts import taken
 from toolfmt.transcripts.parts.citations import cited, sourced
@@ -44,9 +45,6 @@ from toolfmt.transcripts.parts.values import argument_value, arguments_at, conte
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, option, text
 from toolfmt.transcripts.tables.request import RequestTable, objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "vercel-ui"
 _PREFIX: Final = "tool-"

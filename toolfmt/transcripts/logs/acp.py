@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -39,14 +39,12 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.parts.mcp_content import read_block, write_block
 from toolfmt.transcripts.parts.pieces import SharedSource, forget_ids, kept_or_new
 from toolfmt.transcripts.parts.session_lines import first_lines, kept, read_lines
 from toolfmt.transcripts.parts.values import argument_value, arguments_at, give, located, own, rest, tagged, word
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "acp"
 _UPDATE, _PROMPT = "session/update", "session/prompt"

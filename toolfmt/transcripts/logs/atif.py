@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -33,6 +33,7 @@ from toolfmt.conversation import (
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import functions_of
 from toolfmt.transcripts.format import ALL_KINDS, Kind, TranscriptFormat
@@ -42,9 +43,6 @@ from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.fields import PartField, arguments, ident, text
 from toolfmt.transcripts.tables.message_fields import listed, thought
 from toolfmt.transcripts.tables.request import RequestTable
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "atif"
 _SHAPE: Final = ChatShape(owner=NAME, provider=NAME, custom=False)

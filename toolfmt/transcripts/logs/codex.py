@@ -11,18 +11,16 @@ say; like all other `lines` they are in the transcript's `extra`, with what is `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.responses_items import link_items, read_item
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.session_lines import first_lines, kept, read_lines, unwritable
 from toolfmt.transcripts.parts.values import tagged, word
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "codex"
 _ITEM: Final = "response_item"

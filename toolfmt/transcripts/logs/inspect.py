@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import (
     CallPart,
@@ -28,6 +28,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.parts.citations import addressed
 from toolfmt.transcripts.parts.hosted import INSPECT, hosted
@@ -37,9 +38,6 @@ from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.fields import PartField, citations, constant, ident, option, text, where
 from toolfmt.transcripts.tables.message_fields import NOTHING, MessageField, listed
 from toolfmt.transcripts.tables.request import ROLES, RequestTable, objects_in
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "inspect"
 _MAKERS: Final = {"anthropic": "anthropic", "bedrock": "anthropic", "google": "google", "openai": "openai"}

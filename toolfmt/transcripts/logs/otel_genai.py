@@ -18,13 +18,14 @@ for a choice of tools, for the flag of an error, or for a proof of reasoning.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.parts.hosted import OTEL, hosted
 from toolfmt.transcripts.parts.media import kind_of
@@ -33,9 +34,6 @@ from toolfmt.transcripts.tables.blocks import PartRow, PartTable, returned
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import PartField, arguments, ident, text, where
 from toolfmt.transcripts.tables.request import ROLES, RequestTable, SystemPlace
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "otel-genai"
 _SYSTEM: Final = "gen_ai.system_instructions"

@@ -11,14 +11,12 @@ address, a title, a quotation, and which part of the text is meant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolfmt.conversation import TextPart
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.values import at, lines, put, tagged, word
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 CitationForm: TypeAlias = Callable[["JsonObject", TextPart], "JsonObject | None"]
 """Writes a citation of a text from what it says in shared terms; None if the format has no place for it."""

@@ -21,15 +21,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolfmt.conversation import CallPart, Content, JsonPart, MediaPart, ResultPart, Said, TextPart, ToolDeclaration
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.media import from_url, media_type_in
 from toolfmt.transcripts.parts.values import at, put
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 _HIDDEN: Final = re.compile(r"encrypted_.*|signature|thought_?[sS]ignature")
 """Keys of what only the provider can read."""

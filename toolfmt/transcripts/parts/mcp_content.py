@@ -10,18 +10,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Content, JsonPart, MediaPart, OpaquePart, ResultPart, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.media import kind_of, known_type, media_type_in
 from toolfmt.transcripts.parts.values import argument_object, arguments_at, own, put_own, rest, word
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 NAME: Final = "mcp"
 CALL: Final = "tools/call"

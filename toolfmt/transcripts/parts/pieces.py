@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from toolfmt.conversation import Message, ToolDeclaration
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Part, Role, Transcript
-    from toolfmt.model import JsonValue
-
+from toolfmt.conversation import Message, Part, Role, ToolDeclaration, Transcript
+from toolfmt.model import JsonValue
 
 Read = TypeVar("Read", Message, ToolDeclaration)
 

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, OpaquePart, ReasoningPart, RefusalPart, ResultPart, TextPart
+from toolfmt.conversation import (
+    CallPart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    RefusalPart,
+    ResultPart,
+    TextPart,
+    Transcript,
+)
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.values import json_at, word
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Message, Part, Transcript
-    from toolfmt.model import JsonObject, JsonValue
 
 _SEEN: Final = 50
 """How many lines are looked at to distinguish a session from other values."""

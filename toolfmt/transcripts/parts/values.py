@@ -6,15 +6,13 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, TextPart, parse_failure
 from toolfmt.errors import LimitExceededError, ParseError, RenderError
 from toolfmt.jsontext import is_array, is_object
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 INVALID: str = "INVALID_JSON"
 """The key under which text that is no JSON object travels where an object is demanded, as pydantic-ai writes it."""

@@ -15,28 +15,23 @@ has none. The text that takes its place is Google's: Gemini API, "Thought signat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.conversation import CallPart, ResultPart
+from toolfmt.conversation import CallPart, Message, ResultPart, Transcript
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.parts.pieces import changed
 from toolfmt.transcripts.parts.values import at, own, pointer, put
 from toolfmt.transcripts.settings.engine import ReadSettings, left_out, lost, missing, read, refused, write
+from toolfmt.transcripts.settings.record import Table, Unsigned, Values
 from toolfmt.transcripts.settings.relatives import RELATIVES
 from toolfmt.transcripts.settings.tables import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.conversation import Message, Transcript
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.format import TranscriptFormat
-    from toolfmt.transcripts.settings.record import Table, Unsigned, Values
 
 _NONE: Final[Mapping[str, str]] = {}
 

@@ -11,18 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.comparing import differences
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.parts.values import at, put
 from toolfmt.transcripts.settings import reasoning
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.settings.record import Setting, SettingKind, Table, Values
+from toolfmt.transcripts.settings.record import Setting, SettingKind, Table, Values
 
 _BUDGET: Final = "the model has another range, or the answer needs room below max_tokens"
 _NONE: Final[Mapping[str, str]] = {}

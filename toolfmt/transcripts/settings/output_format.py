@@ -13,19 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, UnsupportedSchemaError
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.lowering import lower
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY, BEDROCK_STRICT, OPENAI_STRICT, SchemaRules
 from toolfmt.transcripts.families.gemini_parts import json_schema
 from toolfmt.transcripts.parts.values import at, put
 from toolfmt.transcripts.settings.record import Group, Values
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 _JSON: Final = "application/json"
 _ABOUT: Final = ("name", "description", "strict")

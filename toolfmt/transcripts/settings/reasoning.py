@@ -10,14 +10,12 @@ Between them: `effort` (a word of `EFFORTS`), `budget` (tokens), `thinks` (a fla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.values import at, put
 from toolfmt.transcripts.settings.record import Group, Setting, Table, Values
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """The words for an effort, least first."""

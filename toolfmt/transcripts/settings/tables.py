@@ -6,17 +6,14 @@ cohere 7.3.1, ollama 0.6.3, botocore 1.44.5.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.gemini_parts import PROVIDER, camel
 from toolfmt.transcripts.settings import output_format, reasoning
 from toolfmt.transcripts.settings.record import RefusedSettings, Setting, Table, Unsigned
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.model import JsonObject, JsonValue
 
 
 def same_words(*words: str) -> dict[str, JsonValue]:

@@ -13,25 +13,21 @@ that holds a broken event, or ends before the answer does, ends the new stream i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.errors import ParseError
-from toolfmt.events import CallEnd
+from toolfmt.events import CallEnd, Event
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
-from toolfmt.transcripts.answering.answer_info import Failure
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure
 from toolfmt.transcripts.answers import AnswerReader, plain
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.sse import EventText, end_text, event_text
 from toolfmt.transcripts.streams.emitter import Emitter
-
-if TYPE_CHECKING:
-    from toolfmt.events import Event
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo
 
 _CUT_OFF: Final = "the stream ended before the answer was complete"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.events import (
@@ -25,14 +25,19 @@ from toolfmt.events import (
     TextDelta,
     coalesce,
 )
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answering.answer_info import UNFINISHED, Failure, ended_by, stopped, unusable
-from toolfmt.transcripts.answering.stream_blocks import StreamBlock
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Proof, Stop
-    from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlockKind
+from toolfmt.transcripts.answering.answer_info import (
+    UNFINISHED,
+    AnswerInfo,
+    Failure,
+    Proof,
+    Stop,
+    ended_by,
+    stopped,
+    unusable,
+)
+from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind
 
 _CLOSING: Final = "} \t\r\n"
 """How the text of a JSON object ends: with these, and a brace among them."""

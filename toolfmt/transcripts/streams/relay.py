@@ -10,11 +10,13 @@ The API's table of `Blocks` says what to write for each part of an answer; the `
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, JsonPart, Message, ReasoningPart, RefusalPart, TextPart
+from toolfmt.events import Event
+from toolfmt.model import JsonObject
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
@@ -24,10 +26,6 @@ from toolfmt.transcripts.answers import AnswerEvents, AsyncAnswerEvents, answere
 from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.streams.emitter import Emitter
-
-if TYPE_CHECKING:
-    from toolfmt.events import Event
-    from toolfmt.model import JsonObject
 
 
 @checked

@@ -18,7 +18,7 @@ each kind of part; what no block can say is a pair of functions in place of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -37,11 +37,9 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.values import located, own, plain_text, rest
 from toolfmt.transcripts.tables.fields import PartField
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 MARK: Final = "cache_control"
 """The mark for the prompt cache, which means the same to all who have it."""

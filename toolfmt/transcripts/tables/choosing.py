@@ -9,15 +9,13 @@ OpenAI's words, which its relatives share, and those of an object with a type, w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from toolfmt.conversation import ToolChoice, ToolDeclaration
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.values import inner, word
 from toolfmt.transcripts.tables.request import ChoicePlace
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 Mode: TypeAlias = Literal["auto", "none", "required"]
 MODES: Mapping[str, Mode] = {"auto": "auto", "none": "none", "required": "required"}

@@ -8,17 +8,15 @@ arguments("input")          a call's arguments
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.conversation import CallPart, ResultPart, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.citations import CitationForm, cited
 from toolfmt.transcripts.parts.values import argument_object, argument_value, arguments_at, give
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import CallPart, ResultPart, TextPart
-    from toolfmt.model import JsonObject, JsonValue
 
 Odd: TypeAlias = Literal["refuse", "opaque", "beside"]
 """What becomes of a value of the wrong type: the read fails, its block is opaque, or it is a further field."""

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from toolfmt.conversation import CallPart, Part, ReasoningPart, Role
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.tables.blocks import PartTable
+from toolfmt.model import JsonObject
+from toolfmt.transcripts.tables.blocks import PartTable
 
 NOTHING: Final = frozenset[str]()
 """No key is understood."""

@@ -15,18 +15,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from toolfmt.conversation import Message, Part, ResultPart, Role, TextPart, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.pieces import SharedSource, forget_ids, kept_or_new, runs, sourced
 from toolfmt.transcripts.parts.values import located, own, put, rest, word
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.tables.blocks import PartTable
-    from toolfmt.transcripts.tables.message_fields import MessageField
+from toolfmt.transcripts.tables.blocks import PartTable
+from toolfmt.transcripts.tables.message_fields import MessageField
 
 INSTRUCTIONS: frozenset[str] = frozenset({"system", "developer"})
 ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}

@@ -15,22 +15,20 @@ models' templates write them.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from toolfmt.conversation import Transcript
+from toolfmt.dialect.record import Dialect
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import ParseError
 from toolfmt.lookup.registry import default_registry
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_messages import messages_of
 from toolfmt.transcripts.families.chat_request import functions_of
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.text.results import result_slots
 from toolfmt.transcripts.text.texts import Texts, offered
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Transcript
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.model import JsonValue
 
 PREFIX: Final = "text:"
 _formats: dict[str, TranscriptFormat] = {}

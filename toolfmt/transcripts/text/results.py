@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from toolfmt import jsontext
 from toolfmt.conversation import Content, JsonPart, ResultPart, TextPart
-from toolfmt.dialect.syntax import Maybe, Slot, Verbatim, split
+from toolfmt.dialect.syntax import Maybe, Piece, Slot, Syntax, Verbatim, split
 from toolfmt.errors import ParseError
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.syntax import Piece, Syntax
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 _CONTENT: Final = frozenset({"content", "content_json"})
 _SLOT: Final = r"[^\n]{0,512}?"

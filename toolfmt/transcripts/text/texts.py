@@ -7,22 +7,17 @@ Message("tool", (ResultPart((TextPart("18C"),)),))             Message("tool", (
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, Message, Part, ResultPart, TextPart, ToolDeclaration
+from toolfmt.dialect.record import Dialect
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.jsontext import is_object
-from toolfmt.model import ToolDefinition, ToolResult
+from toolfmt.model import JsonValue, ToolDefinition, ToolResult
 from toolfmt.transcripts.comparing.flat import flatten
 from toolfmt.transcripts.parts.values import content_text, sound
 from toolfmt.transcripts.text.results import ResultReader
-from toolfmt.transcripts.text.turns import Turns
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.text.turns import Tools
+from toolfmt.transcripts.text.turns import Tools, Turns
 
 
 def offered(tools: Sequence[ToolDeclaration] | None) -> Tools:

@@ -12,26 +12,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pydantic import ValidationError
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Part, ReasoningPart, RefusalPart, TextPart
-from toolfmt.dialect.record import ParserOptions
-from toolfmt.dialect.syntax import markers, spelled
+from toolfmt.dialect.record import Dialect, ParserOptions
+from toolfmt.dialect.syntax import Syntax, markers, spelled
 from toolfmt.errors import RenderError
 from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta
 from toolfmt.formatters.untrusted import neutral
-from toolfmt.model import ToolInvocation
+from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.compiled.disarm import disarmer
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
 from toolfmt.transcripts.parts.values import argument_object
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.model import ToolDefinition
 
 SpokenPart: TypeAlias = TextPart | ReasoningPart | CallPart
 Tools: TypeAlias = Mapping[str, "ToolDefinition"]

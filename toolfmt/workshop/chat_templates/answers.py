@@ -10,22 +10,17 @@ begins and ends every turn, is what the model writes. Names, values and the numb
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.errors import TemplateError
 from toolfmt.formatters.json_schemas import openai_tool
-from toolfmt.model import ToolDefinition, ToolInvocation
-from toolfmt.workshop.chat_templates.needs import NO_CONTENT, NO_TOKENS, needs
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation
+from toolfmt.workshop.chat_templates.needs import NO_CONTENT, NO_TOKENS, Needs, needs
 from toolfmt.workshop.chat_templates.sandbox import SMALL, STILL, render
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.workshop.chat_templates.needs import Needs
 
 ANSWER: Final = "§ probe answer §"
 _THOUGHT: Final = "§ probe thought §"

@@ -14,16 +14,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from string import ascii_letters, digits
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.dialect.literals import JSON_WORDS, PYTHON_WORDS, Literals
 from toolfmt.dialect.syntax import Elements, JsonCall
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 from toolfmt.schema.places import kind_of
 from toolfmt.workshop.chat_templates.answers import beginning
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 
 _MOST_BRACES: Final = 64
 _TOKEN: Final = re.compile(r"<[^<>]*>?|\[[^\[\]\s]*\]?|\s+|[^\s<\[]+")

@@ -12,12 +12,14 @@ template that writes no calls may still identify a known dialect by its markers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from toolfmt.arguments import checked
+from toolfmt.dialect.record import Dialect
 from toolfmt.errors import ResponseTemplateError, TemplateError, UnknownDialectError
 from toolfmt.lookup.registry import (
     Registry,
@@ -28,11 +30,6 @@ from toolfmt.workshop.chat_templates.folder import TokenizerFolder, read_folder
 from toolfmt.workshop.chat_templates.inferring import NotInferredError, infer
 from toolfmt.workshop.chat_templates.recognising import Fit, Marked, marked, recognised
 from toolfmt.workshop.response_templates import response_dialect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from toolfmt.dialect.record import Dialect
 
 How: TypeAlias = Literal["response_template", "known", "markers", "inferred"]
 _Known = TypeVar("_Known", Fit, Marked)

@@ -13,17 +13,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, TemplateError, UnsafeInputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Largest file that is read; a `tokenizer_config.json` that lists its tokens has some megabytes."""

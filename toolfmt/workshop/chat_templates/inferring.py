@@ -10,23 +10,17 @@ result is data, and is used only if the dialect made from it reads back every re
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.dialect.record import Provenance
-from toolfmt.dialect.syntax import Form, Syntax
+from toolfmt.dialect.record import Dialect, Provenance
+from toolfmt.dialect.syntax import Form, Pair, Syntax
 from toolfmt.formatters.json_schemas import openai_line
 from toolfmt.text import text_dialect
-from toolfmt.workshop.chat_templates.answers import NAMED_ID
+from toolfmt.workshop.chat_templates.answers import NAMED_ID, Answers, TemplateAnswer
 from toolfmt.workshop.chat_templates.cores import Core, core, shared
 from toolfmt.workshop.chat_templates.recognising import reads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.dialect.syntax import Pair
-    from toolfmt.workshop.chat_templates.answers import Answers, TemplateAnswer
 
 _LIKE_SLOT: Final = re.compile(r"\{\?|\?\}|\{[a-z_]+1?\}")
 _FIRST: Final = re.compile(r"\s*(?:<[^<>]*>|\[[^\[\]]*\])\s*")

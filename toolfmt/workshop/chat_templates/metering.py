@@ -10,13 +10,10 @@ Work is counted, not time: the same template with the same conversation has the 
 from __future__ import annotations
 
 import re
-from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Any, Final, cast
 
 TEXT: Final = 1024
 """Characters that are read, compared or copied for one step."""

@@ -13,24 +13,20 @@ passes messages unchanged, and some templates write the ids.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, TemplateError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.datasets import hf_chat
 from toolfmt.transcripts.families.chat_request import read_request, write_request
 from toolfmt.workshop.chat_templates.sandbox import SMALL, STILL, render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from toolfmt.model import JsonObject, JsonValue
-
 
 ArgumentsNeed: TypeAlias = Literal["object", "text"]
 NoContent: TypeAlias = Literal["absent", "empty", "null"]

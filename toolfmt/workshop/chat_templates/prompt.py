@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import Any, Final, Self, cast
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.conversation import Transcript
 from toolfmt.errors import ConversionError, ParseError, TemplateError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.tools import tool as definition
-from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.fitting.shape import shape
-from toolfmt.transcripts.format import reraise_as_parse_error
+from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import recognised
@@ -30,11 +31,6 @@ from toolfmt.workshop.chat_templates.sandbox import (
     TemplateLimits,
     render,
 )
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.comparing.losses import Loss
-    from toolfmt.transcripts.format import TranscriptFormat
 
 _OURS: Final = frozenset({"messages", "tools", "add_generation_prompt"})
 

@@ -15,24 +15,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import log
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import AnyDialect, Dialect
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import RenderError
 from toolfmt.model import ToolResult
 from toolfmt.parsing import parse
 from toolfmt.rendering import render_calls
 from toolfmt.workshop.chat_templates.answers import TOOLS, Answers, TemplateAnswer
 from toolfmt.workshop.marking import call_markers, markers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from toolfmt.dialect.record import AnyDialect, Dialect
-    from toolfmt.dialect.syntax import Syntax
 
 _TURN_END: Final = re.compile(r"(?:\s|</?[\w|｜▁]+>|<[|｜][^<>\s]*[|｜]>|\[e~\[|\]~b\])*")
 """What may end a turn after the calls, for a dialect that does not know it."""

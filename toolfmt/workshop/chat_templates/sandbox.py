@@ -15,19 +15,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from types import CodeType
+from typing import Any, Final
 
 import jinja2
 
 from toolfmt.errors import TemplateError, TemplateRefusedError
 from toolfmt.formatters.templating import line_of
+from toolfmt.model import JsonValue
 from toolfmt.workshop.chat_templates.environment import Refusal, Sandbox
 from toolfmt.workshop.chat_templates.metering import TEXT, Meter, Stopped
-
-if TYPE_CHECKING:
-    from types import CodeType
-
-    from toolfmt.model import JsonValue
 
 STILL: Final = datetime(2025, 1, 1, tzinfo=UTC)
 """The time for renderings in which the date does not matter."""

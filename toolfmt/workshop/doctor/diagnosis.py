@@ -7,17 +7,20 @@ Check("history", "note", (Finding("note", "the template drops the reasoning of e
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic_core import to_jsonable_python
 
 from toolfmt.arguments import checked
-from toolfmt.dialect.record import AnyDialect  # noqa: TC001 - checked at run time
+from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.workshop.chat_templates.finding import found_in
+from toolfmt.workshop.chat_templates.folder import TokenizerFolder
 from toolfmt.workshop.chat_templates.prompt import chosen_template
 from toolfmt.workshop.doctor.findings import (
     FindingStatus,
@@ -29,12 +32,6 @@ from toolfmt.workshop.doctor.findings import (
 )
 from toolfmt.workshop.doctor.scenarios import ANSWERS, USER, TemplateRenderer, user
 from toolfmt.workshop.marking import markers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.workshop.chat_templates.folder import TokenizerFolder
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,17 @@ What is left out shows by texts that occur only once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import TemplateError, TemplateRefusedError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.parsing import parse
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation
+from toolfmt.parsing import ParseResult, parse
 from toolfmt.tools import tools as definitions
 from toolfmt.workshop.chat_templates.answers import beginning
 from toolfmt.workshop.chat_templates.needs import needs
@@ -26,6 +29,8 @@ from toolfmt.workshop.doctor.scenarios import (
     SECOND,
     TOOLS,
     USER,
+    TemplateRenderer,
+    TemplateTurn,
     answer,
     call,
     history,
@@ -33,15 +38,6 @@ from toolfmt.workshop.doctor.scenarios import (
     result,
     user,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
-    from toolfmt.parsing import ParseResult
-    from toolfmt.workshop.doctor.scenarios import TemplateRenderer, TemplateTurn
-
 
 FindingStatus: TypeAlias = Literal["ok", "note", "fail"]
 _SHOWN: Final = 60

@@ -10,18 +10,15 @@ shows what is missing.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.errors import TemplateError
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.workshop.chat_templates.answers import beginning, ending
 from toolfmt.workshop.chat_templates.needs import NO_TOKENS, fitted, needs
 from toolfmt.workshop.chat_templates.sandbox import SMALL, STILL, render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from toolfmt.model import JsonObject, JsonValue
 
 
 def _tool(name: str, description: str, properties: JsonObject, required: Sequence[str]) -> JsonObject:

@@ -11,13 +11,14 @@ accepts what `render_calls` writes, as far as the target can express it. The res
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.arguments import Positive, checked
-from toolfmt.dialect.record import AnyDialect  # noqa: TC001 - checked at run time
+from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
 from toolfmt.lookup.registry import Registry, default_registry
 from toolfmt.model import (
@@ -26,16 +27,11 @@ from toolfmt.model import (
 )
 from toolfmt.schema.lowering import refuse_misshapen
 from toolfmt.tools import tools as definitions
-from toolfmt.workshop.grammars.answers import answer
+from toolfmt.workshop.grammars.answers import Answer, CallChoice, answer
 from toolfmt.workshop.grammars.gbnf import write_gbnf
 from toolfmt.workshop.grammars.lark import write_lark
 from toolfmt.workshop.grammars.regexes import write_regex
 from toolfmt.workshop.grammars.structural_tag import write_structural_tag
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from toolfmt.workshop.grammars.answers import Answer, CallChoice
 
 WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
     "lark": write_lark,

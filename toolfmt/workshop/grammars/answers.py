@@ -11,10 +11,15 @@ dialect's markers, so that the parser finds the calls of the grammar and no othe
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from toolfmt.dialect.frames import Frame, Route
+from toolfmt.dialect.record import AnyDialect
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import UnrepresentableError
+from toolfmt.model import ToolDefinition
 from toolfmt.schema.expressions import ExpressionError
 from toolfmt.workshop.grammars.calls import CallNodes
 from toolfmt.workshop.grammars.markers import call_openers, loosely, text_markers
@@ -35,15 +40,6 @@ from toolfmt.workshop.grammars.nodes import (
     without,
 )
 from toolfmt.workshop.grammars.patterns import header_node
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from toolfmt.dialect.frames import Frame, Route
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.model import ToolDefinition
-
 
 CallChoice: TypeAlias = Literal["auto", "required", "none"]
 _BLANKS: Final = Repeat(BLANK, 0, 8)

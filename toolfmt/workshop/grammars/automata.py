@@ -8,8 +8,9 @@ turn it into rules or one regular expression.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.workshop.grammars.nodes import (
@@ -27,9 +28,6 @@ from toolfmt.workshop.grammars.nodes import (
     chars,
     joined,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MOST_STATES: Final = 3_000
 MOST_PLACES: Final = 10 * MOST_STATES

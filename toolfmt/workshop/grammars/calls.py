@@ -9,15 +9,17 @@ white space is free.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, cast
 
 import regex
 
 from toolfmt import jsontext
-from toolfmt.dialect.literals import KEYWORD
-from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, split
+from toolfmt.dialect.literals import KEYWORD, Literals
+from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Piece, Slot, Syntax, Verbatim, split
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.element_tree import escape_slot
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.workshop.grammars.elements import ElementNodes
 from toolfmt.workshop.grammars.nodes import (
     DIGIT,
@@ -35,18 +37,22 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
 )
 from toolfmt.workshop.grammars.reading import SchemaShapes, argument_lists
-from toolfmt.workshop.grammars.shapes import Anything, Items, Listed, Members, Named, Null, Number, OneOf, Text, Truth
+from toolfmt.workshop.grammars.shapes import (
+    Anything,
+    Bound,
+    Items,
+    Listed,
+    Members,
+    Named,
+    Null,
+    Number,
+    OneOf,
+    Shape,
+    Text,
+    Truth,
+)
 from toolfmt.workshop.grammars.spelling import pattern_text
 from toolfmt.workshop.grammars.values import JSON, Notation, QuotedValues, ValueNodes, literal_quote
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from toolfmt.dialect.literals import Literals
-    from toolfmt.dialect.syntax import Piece, Syntax
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-    from toolfmt.workshop.grammars.shapes import Bound, Shape
-
 
 _ID: Final = Repeat(chars("_-.:", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 1, 64)
 _INDEX: Final = Repeat(DIGIT, 1, 4)

@@ -12,12 +12,13 @@ how many calls an example opens and closes.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import regex
 
 from toolfmt import jsontext
-from toolfmt.dialect.syntax import TAG_NAME
+from toolfmt.dialect.syntax import TAG_NAME, Elements, Syntax
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.element_tree import escape_slot
 from toolfmt.schema.places import kind_of
@@ -54,18 +55,13 @@ from toolfmt.workshop.grammars.shapes import (
     Null,
     Number,
     OneOf,
+    Shape,
     Text,
     Truth,
     alternatives,
 )
 from toolfmt.workshop.grammars.spelling import pattern_text
 from toolfmt.workshop.grammars.values import Notation, ValueNodes, container, items_from, json_quote, text_node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from toolfmt.dialect.syntax import Elements, Syntax
-    from toolfmt.workshop.grammars.shapes import Shape
 
 _TAG: Final = regex.compile(TAG_NAME)
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

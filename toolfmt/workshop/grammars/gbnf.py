@@ -10,8 +10,10 @@ Source: ggml-org/llama.cpp, grammars/README.md and src/llama-grammar.cpp.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
+from toolfmt.workshop.grammars.answers import Answer
 from toolfmt.workshop.grammars.automata import TooLargeError, automaton
 from toolfmt.workshop.grammars.nodes import (
     ANY,
@@ -30,11 +32,6 @@ from toolfmt.workshop.grammars.nodes import (
     others,
 )
 from toolfmt.workshop.grammars.spelling import ranges_text, repeats
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.workshop.grammars.answers import Answer
 
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
 _LONG: Final = 120

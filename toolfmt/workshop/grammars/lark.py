@@ -12,10 +12,11 @@ Source: guidance-ai/llguidance, docs/syntax.md and docs/json_schema.md.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.errors import UnsupportedSchemaError
+from toolfmt.workshop.grammars.answers import Answer
 from toolfmt.workshop.grammars.lexemes import continuations, in_steps, needs_more, open_ends, texts_in
 from toolfmt.workshop.grammars.nodes import (
     NOTHING,
@@ -33,9 +34,6 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
 )
 from toolfmt.workshop.grammars.spelling import QUANTIFIERS, set_text
-
-if TYPE_CHECKING:
-    from toolfmt.workshop.grammars.answers import Answer
 
 _WHITE: Final = r"( |\n[ \t]{0,64})"
 _OPTIONS: Final = {"whitespace_pattern": _WHITE}

@@ -9,10 +9,10 @@ A text that excludes something goes on until the excluded part is complete, so i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from os.path import commonprefix
-from typing import TYPE_CHECKING
 
 from toolfmt.workshop.grammars.nodes import (
     ANYTHING,
@@ -22,6 +22,7 @@ from toolfmt.workshop.grammars.nodes import (
     Lit,
     Meet,
     Node,
+    Ranges,
     Repeat,
     Seq,
     Space,
@@ -33,11 +34,6 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
 )
 from toolfmt.workshop.grammars.spelling import NoPatternError, pattern_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from toolfmt.workshop.grammars.nodes import Ranges
 
 
 def open_ends(nodes: Iterable[Node]) -> tuple[Meet, ...]:

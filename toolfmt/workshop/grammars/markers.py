@@ -9,8 +9,10 @@ marker in any of these spellings, up to the marker's first slot.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterable
+from typing import Final
 
+from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.workshop.grammars.nodes import (
     BLANK,
     Chars,
@@ -25,11 +27,6 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
     words,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from toolfmt.dialect.syntax import Form, Syntax
 
 BLANKS: Final = Repeat(BLANK)
 _LETTER: Final = chars("_", (0x41, 0x5A), (0x61, 0x7A), (0xAA, 0x10FFFF))

@@ -9,15 +9,13 @@ make a grammar recursive.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os.path import commonprefix
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from toolfmt.model import JsonObject
+from toolfmt.model import JsonObject
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """Code points, as ranges in order, both ends included."""

@@ -8,9 +8,19 @@ boundaries are refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from toolfmt.schema.expressions import Charset, ExpressionError, Parenthesis, Quantified, Special, read
+from toolfmt.schema.expressions import (
+    Charset,
+    Expression,
+    ExpressionError,
+    ExpressionPart,
+    Parenthesis,
+    Quantified,
+    Special,
+    read,
+)
 from toolfmt.workshop.grammars.nodes import (
     ANYTHING,
     BLANK,
@@ -28,11 +38,6 @@ from toolfmt.workshop.grammars.nodes import (
     others,
     sequence,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from toolfmt.schema.expressions import Expression, ExpressionPart
 
 _WORD: Final = chars("_", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A))
 _CLASSES: Final = {

@@ -11,11 +11,12 @@ elsewhere.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection
+from typing import Final
 
 from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.model import ToolDefinition
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.schema.comparing import Meaning
 from toolfmt.schema.expressions import ExpressionError
 from toolfmt.schema.refs import NOTES, recursive_refs
@@ -24,6 +25,7 @@ from toolfmt.schema.validation import Validator
 from toolfmt.workshop.grammars.patterns import pattern_node
 from toolfmt.workshop.grammars.shapes import (
     Anything,
+    Bound,
     Items,
     Listed,
     Member,
@@ -32,6 +34,7 @@ from toolfmt.workshop.grammars.shapes import (
     Null,
     Number,
     OneOf,
+    Shape,
     Text,
     Truth,
     alternatives,
@@ -40,12 +43,6 @@ from toolfmt.workshop.grammars.shapes import (
     kinds,
     union,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.workshop.grammars.shapes import Bound, Shape
 
 LONGEST: Final = 1000
 """The largest count in a grammar; engines refuse more."""

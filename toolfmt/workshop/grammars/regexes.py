@@ -8,15 +8,13 @@ have no such form.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.errors import UnsupportedSchemaError
+from toolfmt.workshop.grammars.answers import Answer
 from toolfmt.workshop.grammars.automata import Automaton, automaton
 from toolfmt.workshop.grammars.nodes import Chars, Json, Node, Ref, joined
 from toolfmt.workshop.grammars.spelling import NEVER, RegexWriter, set_text
-
-if TYPE_CHECKING:
-    from toolfmt.workshop.grammars.answers import Answer
 
 LONGEST: Final = 100_000
 """Characters that describe one text which may not hold some others; no engine could use more."""

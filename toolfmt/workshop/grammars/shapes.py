@@ -7,14 +7,12 @@ Members((Member("n", Number(whole=True, low=(1, False)), required=True),), rest=
 from __future__ import annotations
 
 import marshal
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.model import JsonValue
-    from toolfmt.workshop.grammars.nodes import Node
+from toolfmt.model import JsonValue
+from toolfmt.workshop.grammars.nodes import Node
 
 Bound: TypeAlias = tuple[int, bool]
 """A whole number, and whether it is itself excluded."""

@@ -6,13 +6,11 @@ Repeat(DIGIT, 1, 3)          [0-9]{1,3}
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.workshop.grammars.nodes import ANY, SPACE, Alt, Chars, Json, Lit, Meet, Node, Repeat, Seq, Space, others
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NEVER: Final = r"[^\s\S]"
 """Matches nothing."""

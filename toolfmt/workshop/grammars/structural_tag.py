@@ -11,17 +11,14 @@ Source: mlc-ai/xgrammar, docs/structural_tag.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from toolfmt import jsontext
+from toolfmt.model import JsonObject
+from toolfmt.workshop.grammars.answers import Answer
 from toolfmt.workshop.grammars.gbnf import Rulebook
 from toolfmt.workshop.grammars.nodes import NOTHING, Alt, Json, Lit, Node, Repeat, Seq, parts, sequence
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.model import JsonObject
-    from toolfmt.workshop.grammars.answers import Answer
 
 _WORD: Final = re.compile(r"\S+")
 

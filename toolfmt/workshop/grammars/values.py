@@ -9,14 +9,16 @@ Members are in the order in which the schema names them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import regex
 
 from toolfmt import jsontext
 from toolfmt.dialect.literals import BARE_KEY
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonValue
 from toolfmt.workshop.grammars.nodes import (
     ANY,
     ANYTHING,
@@ -52,16 +54,11 @@ from toolfmt.workshop.grammars.shapes import (
     Null,
     Number,
     OneOf,
+    Shape,
     Text,
     Truth,
     alternatives,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from toolfmt.model import JsonValue
-    from toolfmt.workshop.grammars.shapes import Shape
 
 _BARE_KEY: Final = regex.compile(BARE_KEY)
 _BARE: Final = others(

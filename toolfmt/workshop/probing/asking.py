@@ -9,20 +9,16 @@ An answer may be anything: it is read up to a limit of size and of time.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import MissingExtraError, ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.workshop.probing.findings import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.model import JsonObject, JsonValue
-
 
 try:
     import httpx2

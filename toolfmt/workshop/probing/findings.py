@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from pydantic_core import to_jsonable_python
 
 from toolfmt.arguments import checked
 from toolfmt.lookup.registry import default_registry
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
+from toolfmt.model import JsonObject
 
 FindingSeverity: TypeAlias = Literal["error", "warning"]
 """A warning may be the model's fault as well as the server's."""

@@ -9,20 +9,18 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.lookup.registry import default_registry
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.parsing import parse
 from toolfmt.schema.validation import problems
+from toolfmt.workshop.probing.asking import Call, ClientAnswer
 from toolfmt.workshop.probing.findings import FindingSeverity, ProbeFinding, shown
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, ToolDefinition
-    from toolfmt.workshop.probing.asking import Call, ClientAnswer
-    from toolfmt.workshop.probing.questions import Question
+from toolfmt.workshop.probing.questions import Question
 
 LOOKED_AT: Final = 16384
 """Characters of a text that are searched for calls."""

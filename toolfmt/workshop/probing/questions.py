@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.formatters.json_schemas import openai_tool
-from toolfmt.model import ToolDefinition
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 
 def _schema(**properties: JsonObject) -> JsonObject:

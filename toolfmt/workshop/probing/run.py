@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.arguments import checked
+from toolfmt.model import JsonObject
 from toolfmt.workshop.probing.asking import ClientAnswer, Server, UnusableError, read
 from toolfmt.workshop.probing.findings import ProbeFinding, Report, without
 from toolfmt.workshop.probing.judging import compare, judge
 from toolfmt.workshop.probing.questions import QUESTIONS, Question
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from toolfmt.model import JsonObject
 
 TIMEOUT: Final = 60.0
 """Seconds for one answer."""

@@ -13,22 +13,17 @@ dialect like any other, which reads and writes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
-from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.record import Dialect, Provenance
 from toolfmt.errors import ParseError, ResponseTemplateError
 from toolfmt.formatters.json_schemas import openai_line
+from toolfmt.model import JsonValue
 from toolfmt.text import text_dialect
 from toolfmt.workshop.response_templates.translating import syntax_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.model import JsonValue
 
 LARGEST = 1024 * 1024
 """How many characters a template's JSON text may have."""

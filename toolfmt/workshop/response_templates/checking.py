@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from toolfmt.errors import ResponseTemplateError
 from toolfmt.jsontext import token
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.workshop.response_templates.patterns import DEEPEST, group_names, marker, spellings
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 CALLS: Final = "tool_calls"
 TEXT: Final = "content"

@@ -12,13 +12,11 @@ named groups, alternatives, optional parts and wildcards are understood; everyth
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.errors import ResponseTemplateError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MOST_SPELLINGS: Final = 16
 """Alternatives of a pattern."""

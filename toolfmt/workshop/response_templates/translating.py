@@ -13,20 +13,16 @@ content "xml-inline", tag_pattern "<p=(?P<key>...)>(?P<value>...)</p>"    elemen
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from toolfmt.dialect.literals import JSON_WORDS, Literals
-from toolfmt.dialect.syntax import Elements, Form, JsonCall, Syntax
+from toolfmt.dialect.syntax import Elements, Form, JsonCall, Pair, Syntax
 from toolfmt.errors import ResponseTemplateError
+from toolfmt.model import JsonObject
 from toolfmt.workshop.response_templates.checking import CALLS, PLACEHOLDER, REASONING, TEXT, Field, anchors, checked
 from toolfmt.workshop.response_templates.patterns import START, marker, spellings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from toolfmt.dialect.syntax import Pair
-    from toolfmt.model import JsonObject
 
 _WHOLE = JsonCall(
     template={"name": "{name}", "arguments": "{arguments}"},

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import regex
 
 from toolfmt import jsontext
-from toolfmt.dialect.record import Limits, ParserOptions
+from toolfmt.dialect.record import Dialect, Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta, coalesce
+from toolfmt.events import (
+    ArgumentsDelta,
+    CallEnd,
+    CallFailed,
+    CallStart,
+    Event,
+    Notice,
+    ReasoningDelta,
+    TextDelta,
+    coalesce,
+)
+from toolfmt.model import JsonValue, ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.parsers.bodies.json_values import COMMENT, ignore, read_value
 from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Truncated
 from toolfmt.parsers.scanning.patterns import literal, strip_groups
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.parsing import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.events import Event
-    from toolfmt.model import JsonValue, ToolDefinition, ToolInvocation, ToolResult
 
 
 def read(dialect: Dialect[str], chunks: Iterable[str], tools: Sequence[ToolDefinition] = ()) -> list[Event]:
