@@ -21,14 +21,16 @@ The wording is in `templates/feedback.jinja`. The model's own text is data there
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final, Unpack
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
-from toolfmt.dialect.syntax import BODY_SLOTS, spelled
+from toolfmt.dialect.record import AnyDialect, Example
+from toolfmt.dialect.syntax import BODY_SLOTS, Syntax, spelled
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.events import API, CallFailed
 from toolfmt.formatters.examples import any_call
@@ -41,13 +43,6 @@ from toolfmt.parsers.respelling import LONGEST, renamed, respelled
 from toolfmt.parsing import parse
 from toolfmt.schema import property_names
 from toolfmt.tools import tools as definitions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
-    from toolfmt.dialect.record import AnyDialect, Example
-    from toolfmt.dialect.syntax import Syntax
-
 
 _POINTER = re.compile(r"(?m)^/([^/:\n]{1,256})").findall
 _FENCE = re.compile(r"(?m)^[ \t]{0,16}`{3,8}[\w+.\-]{0,32}[ \t]{0,16}(?:\n|\Z)")

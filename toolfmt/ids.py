@@ -12,18 +12,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from hashlib import sha256
 from itertools import count
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
 from toolfmt import jsontext
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from toolfmt.model import ToolInvocation
+from toolfmt.model import ToolInvocation
 
 OPENAI: Final = "call_{random:24}"
 """The shape of OpenAI's ids, also used by many compatible servers."""

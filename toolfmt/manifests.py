@@ -10,12 +10,14 @@ description or a prompt is never rendered as a template.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final, Unpack
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
+from toolfmt.dialect.record import AnyDialect, Example
 from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.formatters.chosen_examples import ExampleChoice, Examples
@@ -25,14 +27,9 @@ from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.templating import render_template
 from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.lookup.choice import Choice, chosen
+from toolfmt.lookup.registry import Registry
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.tools import tools as definitions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from toolfmt.dialect.record import AnyDialect, Example
-    from toolfmt.lookup.registry import Registry
-    from toolfmt.model import JsonObject, ToolDefinition
 
 NO_TOOLS: Final = "No tools available for this agent."
 PREFIX: Final = (

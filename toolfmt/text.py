@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.dialect.record import Dialect, ParserOptions, Traits
-from toolfmt.dialect.syntax import Syntax, member_slots, template_slots
+from toolfmt.dialect.record import (
+    CallFormatter,
+    Dialect,
+    Example,
+    ExampleFormatter,
+    Parser,
+    ParserOptions,
+    Provenance,
+    ResultFormatter,
+    SchemaFormatter,
+    Traits,
+)
+from toolfmt.dialect.syntax import Form, Syntax, member_slots, template_slots
 from toolfmt.errors import DialectRecordError, UnrepresentableError
 from toolfmt.events import CallEnd
-from toolfmt.model import ToolDefinition, ToolInvocation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from toolfmt.dialect.record import (
-        CallFormatter,
-        Example,
-        ExampleFormatter,
-        Parser,
-        Provenance,
-        ResultFormatter,
-        SchemaFormatter,
-    )
-    from toolfmt.dialect.syntax import Form
-    from toolfmt.model import JsonObject, ToolResult
+from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
 
 
 def _carries_types(form: Form) -> bool:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import contextlib
 import inspect
 import weakref
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
@@ -21,13 +22,9 @@ from pydantic.fields import FieldInfo
 
 from toolfmt.errors import ArgumentsError, ExecutionError, Problem
 from toolfmt.jsontext import token
+from toolfmt.model import JsonObject, ToolInvocation
 from toolfmt.schema.walk import copied
 from toolfmt.tools.signature import Parameter, Signature, signature
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from toolfmt.model import JsonObject, ToolInvocation
 
 
 class Binding:

@@ -12,19 +12,16 @@ Any object with these methods fits; no class has to be inherited.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from toolfmt import jsontext
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-
-    from toolfmt.execution.events import Listener
-    from toolfmt.execution.hooks import Guard
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
+from toolfmt.execution.events import Listener
+from toolfmt.execution.hooks import Guard
+from toolfmt.execution.records import ToolExecution
+from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
 
 
 class ModelClient(Protocol):

@@ -20,15 +20,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from toolfmt.conversation import Transcript
-    from toolfmt.events import CallFailed, Event
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.model import JsonObject, ToolInvocation
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo
-    from toolfmt.transcripts.comparing.losses import Loss
+from toolfmt.conversation import Transcript
+from toolfmt.events import CallFailed, Event
+from toolfmt.execution.records import ToolExecution
+from toolfmt.model import JsonObject, ToolInvocation
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
+from toolfmt.transcripts.comparing.losses import Loss
 
 
 @dataclass(frozen=True, slots=True)

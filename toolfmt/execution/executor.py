@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
@@ -26,6 +26,7 @@ from toolfmt.execution.contracts import (
     current,
 )
 from toolfmt.execution.events import (
+    ExecutionEvent,
     Listener,
     Listeners,
 )
@@ -45,7 +46,7 @@ from toolfmt.execution.policies.policy import (
     Policy,
     in_enforcement_order,
 )
-from toolfmt.execution.records import AgentStop, ToolCallError
+from toolfmt.execution.records import AgentStop, ToolCallError, ToolExecution
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.values import LONGEST
@@ -53,14 +54,9 @@ from toolfmt.ids import (
     IdPolicy,
     assign,
 )
-from toolfmt.model import ToolInvocation
+from toolfmt.model import CallProvenance, ToolDefinition, ToolInvocation
 from toolfmt.rendering import records
 from toolfmt.tools import ToolRegistry
-
-if TYPE_CHECKING:
-    from toolfmt.execution.events import ExecutionEvent
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.model import CallProvenance, ToolDefinition
 
 T = TypeVar("T")
 

@@ -19,17 +19,13 @@ The executor sets a parameter of type `ToolContext`; a model never sees it.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from toolfmt import jsontext
-from toolfmt.execution.records import failure_kind
+from toolfmt.execution.records import FailureKind, ToolExecution, failure_kind
 from toolfmt.model import ToolInvocation, ToolResult
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from toolfmt.execution.records import FailureKind, ToolExecution
 
 
 @dataclass(frozen=True, slots=True)

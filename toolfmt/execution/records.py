@@ -8,18 +8,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from toolfmt import jsontext
 from toolfmt.errors import ExecutionError, Problem, ToolFmtError, close_names, did_you_mean
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import timedelta
 
 FailureKind: TypeAlias = Literal[
     "unknown_tool",

@@ -7,25 +7,21 @@ ToolInvocation(name="read", server="files")      the server `files`
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
 from toolfmt.execution.binding import Binding, binding, own_copy
-from toolfmt.execution.records import AgentStop
+from toolfmt.execution.contracts import ToolServer
+from toolfmt.execution.hooks import ToolContext
+from toolfmt.execution.records import AgentStop, FailureKind
 from toolfmt.execution.running import RunPlace, check_seconds, error_text, in_thread, place_of, run
 from toolfmt.execution.values import result_of
+from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.schema.validation import problems
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from toolfmt.execution.contracts import ToolServer
-    from toolfmt.execution.hooks import ToolContext
-    from toolfmt.execution.records import FailureKind
-    from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
-    from toolfmt.tools import ToolRegistry
+from toolfmt.tools import ToolRegistry
 
 LOCAL: Final = "local"
 """The server name that means the registry."""

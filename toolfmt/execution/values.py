@@ -17,16 +17,13 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from toolfmt import jsontext
-from toolfmt.model import Media, ToolResult
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonValue
+from toolfmt.model import JsonValue, Media, ToolResult
 
 LONGEST: Final = 100_000
 """Default limit of a result's characters."""

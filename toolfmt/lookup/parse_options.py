@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import Unpack, cast
 
 from toolfmt.arguments import checked
-from toolfmt.dialect.record import Limits, ParserOptions
+from toolfmt.dialect.record import AnyDialect, Limits, ParserOptions
 from toolfmt.lookup.choice import Choice, chosen, chosen_registry, nothing_chosen
-from toolfmt.lookup.registry import default_registry, is_auto
-from toolfmt.model import ToolInvocation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.lookup.registry import Registry
-    from toolfmt.model import ToolDefinition
+from toolfmt.lookup.registry import Registry, default_registry, is_auto
+from toolfmt.model import ToolDefinition, ToolInvocation
 
 
 class ReadingOptions(Choice, total=False):

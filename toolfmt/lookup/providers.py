@@ -10,11 +10,9 @@ pattern that matches decides: put the special before the general.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 ModelPattern: TypeAlias = tuple[str, str]
 """A regular expression and a dialect's name; how the expression is read: `match_model`."""

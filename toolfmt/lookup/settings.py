@@ -9,16 +9,12 @@ configuration file or an environment variable) overrides both, through `from_set
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from toolfmt.dialect.record import AnyDialect
 from toolfmt.lookup.providers import DEFAULT_DIALECT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.lookup.registry import Registry
+from toolfmt.lookup.registry import Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

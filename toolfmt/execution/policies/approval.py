@@ -17,7 +17,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from unicodedata import category, name
 
 import anyio
@@ -28,15 +28,11 @@ from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.execution.contracts import same_call
 from toolfmt.execution.events import failed
-from toolfmt.execution.hooks import Blocked, ask, takes
-from toolfmt.execution.policies.policy import matcher
+from toolfmt.execution.hooks import Blocked, ToolContext, ask, takes
+from toolfmt.execution.policies.policy import Candidate, matcher
 from toolfmt.execution.records import AgentStop
 from toolfmt.execution.running import check_seconds, in_thread, is_async
-
-if TYPE_CHECKING:
-    from toolfmt.execution.hooks import ToolContext
-    from toolfmt.execution.policies.policy import Candidate
-    from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.model import ToolDefinition, ToolInvocation
 
 
 @dataclass(frozen=True, slots=True)

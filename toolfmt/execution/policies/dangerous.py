@@ -15,18 +15,15 @@ of one tool; with `refuse=()` a policy lets every call pass.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
-from toolfmt.execution.policies.policy import matcher
+from toolfmt.execution.policies.policy import Candidate, matcher
 from toolfmt.model import (
     CallProvenance,
     Certainty,
 )
-
-if TYPE_CHECKING:
-    from toolfmt.execution.policies.policy import Candidate
 
 WEAK: Final[tuple[CallProvenance, ...]] = ("bare", "fenced")
 """A JSON object in the text, in a code fence or not: it may be a quotation."""

@@ -10,14 +10,11 @@ matches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
-from toolfmt.execution.policies.policy import matcher
-
-if TYPE_CHECKING:
-    from toolfmt.execution.policies.policy import Candidate
+from toolfmt.execution.policies.policy import Candidate, matcher
 
 Patterns: TypeAlias = Mapping[str, Iterable[str]]
 """Patterns of tools, by a pattern of agents."""

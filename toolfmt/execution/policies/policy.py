@@ -16,19 +16,15 @@ Patterns of names are those of files, and every name matches itself:
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import translate
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
-from toolfmt.execution.hooks import takes
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from toolfmt.execution.hooks import Blocked, ToolContext
-    from toolfmt.execution.resolving import UnrunnableError
-    from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.execution.hooks import Blocked, ToolContext, takes
+from toolfmt.execution.resolving import UnrunnableError
+from toolfmt.model import ToolDefinition, ToolInvocation
 
 ORDER: Final = (
     "permissions",

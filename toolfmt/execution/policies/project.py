@@ -17,23 +17,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from glob import iglob
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
+from toolfmt.execution.policies.policy import Candidate
 from toolfmt.execution.policies.readings import mentioned, readings
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.places import is_combined, item_schema, property_schema, reach, types
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from toolfmt.execution.policies.policy import Candidate
-    from toolfmt.model import JsonObject, JsonValue
 
 ValueKind: TypeAlias = Literal["path", "text", "unknown"]
 """What a value is by its schema, or because the program says so."""

@@ -13,14 +13,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
-from toolfmt.execution.policies.policy import matcher
-
-if TYPE_CHECKING:
-    from toolfmt.execution.policies.policy import Candidate
+from toolfmt.execution.policies.policy import Candidate, matcher
 
 _KEPT: Final = 1024
 """Number of pairs of agent and tool above which pairs without calls in the window are dropped."""

@@ -24,18 +24,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from fnmatch import fnmatchcase
 from html import unescape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from unicodedata import category, lookup, normalize
 from urllib.parse import unquote
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 _ITEMS: Final = re.compile(r"[\w./~$@%+:\\-]+(?:[,;][\w./~$@%+:\\-]*)+")
 _LINES: Final = re.compile(r"[^\s\"'<>(){}\[\]]+(?:\s*\n\s*[^\s\"'<>(){}\[\]]+)+\s*")

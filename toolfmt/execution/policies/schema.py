@@ -9,14 +9,10 @@ are reported as steps.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from toolfmt import jsontext
 from toolfmt.errors import UnrepresentableError
 from toolfmt.execution.hooks import Blocked
-
-if TYPE_CHECKING:
-    from toolfmt.execution.policies.policy import Candidate
+from toolfmt.execution.policies.policy import Candidate
 
 
 class JsonPolicy:

@@ -9,13 +9,11 @@ A call's workspace is in `extra["workspace"]`, a state's in an attribute or a ke
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
-
-if TYPE_CHECKING:
-    from toolfmt.execution.policies.policy import Candidate
+from toolfmt.execution.policies.policy import Candidate
 
 _KEY: Final = "workspace"
 
