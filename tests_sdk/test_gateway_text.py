@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from typing import Any
 
@@ -217,3 +218,37 @@ def test_what_a_client_allows_holds_without_a_grammar(which: str, stream: bool) 
     assert re.findall(r'"name": ?"(\w+)"', response.text) == expected
     said = re.findall(f": {NOTICES}: (.*)", response.text) if stream else [response.headers.get(NOTICES, "")]
     assert said == ([notices] if notices or not stream else [])
+
+
+@pytest.mark.parametrize("reply", [TEXT_CALL, Answer('look(city="Zürich")')], ids=["read", "unread"])
+def test_a_call_that_the_models_server_does_not_read_is_reported(
+    reply: Answer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The client gets the text, with a notice; the log says once for each model what to change."""
+    marked = {"x-toolfmt-notices": "1"}
+    with (
+        caplog.at_level(logging.WARNING, "toolfmt.gateway"),
+        serving(reply) as upstream,
+        gateway(before(upstream, "openai-chat")) as url,
+    ):
+        whole = httpx2.post(f"{url}/v1/chat/completions", json=ASKED)
+        streamed = httpx2.post(f"{url}/v1/chat/completions", json=ASKED | {"stream": True}, headers=marked)
+        for face in FACES.values():
+            assert face(url, stream=False) == (reply.text, [])
+    assert whole.headers["x-toolfmt-notices"] == "unread_call=1"
+    assert ": x-toolfmt-notices: unread_call=1" in streamed.text
+    (line,) = map(json.loads, caplog.messages)
+    assert (line["back"], line["model"]) == ("it", "m")
+    assert f"--api text --dialect {line['unread_call']}" in line["advice"]
+
+
+@pytest.mark.parametrize("text", ["It rains (a lot) in <city>.", "I can look for {city}, if you like."])
+def test_text_without_a_call_is_not_reported(text: str, caplog: pytest.LogCaptureFixture) -> None:
+    with (
+        caplog.at_level(logging.WARNING, "toolfmt.gateway"),
+        serving(Answer(text)) as upstream,
+        gateway(before(upstream, "openai-chat")) as url,
+    ):
+        for stream in (False, True):
+            assert by_chat(url, stream=stream) == (text, [])
+    assert not caplog.messages

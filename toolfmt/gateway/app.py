@@ -56,7 +56,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     """
     client = httpx2.AsyncClient(transport=transport, limits=httpx2.Limits(max_connections=None), trust_env=False)
     upstreams = {
-        name: Upstream(back, max_answer=config.max_answer, client=client, traced=config.traces)
+        name: Upstream(name, back, max_answer=config.max_answer, client=client, traced=config.traces)
         for name, back in config.backs.items()
     }
     access, metrics, models = Access(config), Metrics(), Models(config, upstreams)

@@ -39,11 +39,19 @@ PASSED: Final = ("retry-after", "x-request-id", "request-id")
 class Upstream:
     """One back, with the connections to it."""
 
-    def __init__(self, back: Back, *, max_answer: int, client: httpx2.AsyncClient, traced: bool = False) -> None:
-        """Take the back; its key is read from the environment once. `traced`: it is sent the trace of each request."""
+    def __init__(
+        self, name: str, back: Back, *, max_answer: int, client: httpx2.AsyncClient, traced: bool = False
+    ) -> None:
+        """Take the back and its name in the configuration; its key is read once.
+
+        `traced`: it is sent the trace of each request.
+        """
+        self.name = name
         self.back = back
         self.api = APIS[back.api]
         self.format = self.api.format
+        self.unread: set[str] = set()
+        """The models that were seen to write their calls as text."""
         self._max = max_answer
         self._traced = traced
         self._client = client

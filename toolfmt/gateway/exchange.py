@@ -23,9 +23,10 @@ from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer, re
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
+from toolfmt.gateway.unread import unread_notices
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
-from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream, read_stream
+from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream, read_answer, read_stream
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.streams.relay import awrite_stream
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         Awaitable,
         Callable,
         Generator,
+        Iterable,
         Mapping,
         Sequence,
     )
@@ -77,14 +79,18 @@ class Conversing(Handler):
             except ToolFmtError as error:
                 raise refusal("invalid", "the request cannot be written as text", error) from None
             return await self._text(text, upstream, asked, head, sent.losses, stack if streamed else None)
+        look = partial(unread_notices, upstream, sent.value, asked.model) if asked.offers else None
         if not streamed:
             value, headers = await upstream.whole(sent.value, model)
             answer, losses = await self._converted(value, upstream.format, asked, head)
-            return GatewayAnswer(answer, headers=dict(headers), losses=(*sent.losses, *losses))
+            answered = GatewayAnswer(answer, headers=dict(headers), losses=(*sent.losses, *losses))
+            if look is not None and is_object(answer):
+                answered.notices |= await look(read_answer(answer).events)
+            return answered
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         events = aread_stream(values, source=upstream.format)
         answered = GatewayAnswer(headers=dict(headers), info=events.info, losses=sent.losses)
-        return self._stream(asked, _named(events), answered, head)
+        return self._stream(asked, _named(events), answered, head, look)
 
     async def _text(  # noqa: PLR0913, PLR0917 - what an exchange has
         self,
@@ -121,18 +127,28 @@ class Conversing(Handler):
         return GatewayAnswer(answer, headers=dict(headers), notices=text.notices, losses=(*lost, *losses))
 
     def _stream(
-        self, asked: Asked, events: AsyncIterable[Event], answered: GatewayAnswer, head: AnswerHead
+        self,
+        asked: Asked,
+        events: AsyncIterable[Event],
+        answered: GatewayAnswer,
+        head: AnswerHead,
+        look: Callable[[Iterable[Event]], Awaitable[dict[str, str]]] | None = None,
     ) -> GatewayAnswer:
-        """Add the stream that the events make to what is known of an answer."""
+        """Add the stream that the events make to what is known of an answer; `look` gives notices of its events."""
         info = answered.info
         assert info is not None  # noqa: S101 - every stream has it
 
-        async def keep(emitted: list[Event]) -> None:
+        async def ended(emitted: list[Event]) -> None:
+            if look is not None:
+                answered.notices |= await look(emitted)
+            if not keeps:
+                return
             answer = write_answer(emitted, info, target=self.format, id=head.id, model=head.model, created=head.created)
             await self._keep(asked, head, renamed_object(answer, asked.names))
 
+        keeps = self._keeps(asked)
         parts = (event async for event in events if not isinstance(event, Notice))  # nothing is begun by a notice
-        events = _complete(parts, answered, info, keep if self._keeps(asked) else None)
+        events = _complete(parts, answered, info, ended if keeps or look else None)
         stream = awrite_stream(
             events, target=self.format, info=info, id=head.id, model=head.model, created=head.created
         )
@@ -232,11 +248,11 @@ async def _complete(
     events: AsyncIterable[Event],
     answered: GatewayAnswer,
     info: AnswerInfo,
-    keep: Callable[[list[Event]], Awaitable[None]] | None,
+    ended: Callable[[list[Event]], Awaitable[None]] | None,
 ) -> AsyncIterator[Event]:
     """Give the events of an answer; what goes wrong in it is its end, written as the client's API does.
 
-    A complete answer is kept, where `keep` is given, before its end is written.
+    `ended` is given the events of a complete answer before its end is written.
 
     Raises `UpstreamError` where nothing of it has been given yet.
     """
@@ -245,15 +261,15 @@ async def _complete(
     try:
         async for event in events:
             begun = True
-            if keep is not None:
+            if ended is not None:
                 emitted.append(event)
             yield event
         if info.failure is not None:
             failed = UpstreamError(info.failure, logged="the upstream's answer ended in an error")
         elif info.stop is None:
             failed = bad_answer("the upstream's answer ended before it was complete")
-        elif keep is not None:
-            await keep(emitted)
+        elif ended is not None:
+            await ended(emitted)
     except ExchangeError as error:
         failed = error
     except ToolFmtError as error:

@@ -86,6 +86,11 @@ class Asked:
     """The client's names of tools, by those that the back was sent instead."""
 
     @property
+    def offers(self) -> bool:
+        """Whether the model may call tools."""
+        return bool(self.body.get("tools") or self.body.get("functions"))
+
+    @property
     def sent_model(self) -> str:
         """The name that the back knows the model by."""
         return self.route.as_model or self.model

@@ -77,8 +77,12 @@ class FaceServer:
             if failed is None:
                 return Response(status_code=status)
             return json_response(write_error(failed.failure, face.format), status, headers)
-        except BaseException:
+        except BaseException as error:
             await stack.aclose()
+            if isinstance(error, Exception):
+                seconds = time.perf_counter() - began
+                self._metrics.count(face.format, "", 500, seconds)
+                _note(face, ident, 500, seconds, error=f"the gateway failed: {type(error).__name__}")
             raise
         note(200)
         seconds = time.perf_counter() - began
