@@ -33,7 +33,7 @@ MAX_NESTING: Final = MAX_DEPTH + 32
 """Maximum levels of a Python value: those of a call's arguments, and of what is around them."""
 MAX_DIGITS: Final = 4300
 """Digits of an integer; Python's own bound on turning text into int, so it can't be raised."""
-
+_TOO_LARGE: Final = 10**MAX_DIGITS
 _SPACE = re.compile(r"[ \t\r\n]*")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]|[\]}]|-?[0-9][0-9.eE+-]*+', re.DOTALL)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -395,6 +395,6 @@ def _reason(node: object) -> str | None:
         case bool() | float() | str() | list() | dict() | None:
             return None
         case int():
-            return f"an integer of more than {MAX_DIGITS} digits" if abs(node) >= 10**MAX_DIGITS else None
+            return f"an integer of more than {MAX_DIGITS} digits" if abs(node) >= _TOO_LARGE else None
         case _:
             return f"{type(node).__name__} is not a JSON value"

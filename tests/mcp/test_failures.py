@@ -19,7 +19,7 @@ import pytest
 from toolfmt import ToolInvocation
 from toolfmt.errors import ServerError, ToolTimeoutError
 from toolfmt.jsontext import equal
-from toolfmt.mcp import McpServer, connect, connect_all
+from toolfmt.mcp import McpServer, connect, connect_all, session
 from toolfmt.mcp.connecting import CALL_SECONDS
 
 pytestmark = pytest.mark.anyio
@@ -243,16 +243,33 @@ async def test_a_list_without_an_end_is_refused(raw: Any) -> None:
 
 
 async def test_tools_that_cannot_be_used_are_left_out_and_named(raw: Any) -> None:
-    bad = ADD | {"name": " "}
-    reported = json.dumps({"lists": [{"tools": [ADD, bad, ADD]}], "result": SAID})
+    bad = [ADD | {"name": name} for name in (" ", "a\x1b[2J", "ad\u202ed", "ad\u200bd", "add\0")]
+    reported = json.dumps({"lists": [{"tools": [ADD, *bad, ADD]}], "result": SAID})
     with pytest.warns(UserWarning, match="'raw'") as warned:
         async with connect(raw(reported), name="raw") as server:
             names = [tool.name for tool in server.tools]
     assert names == ["add"]
     assert [("white space" in str(one.message), "two tools" in str(one.message)) for one in warned] == [
-        (True, False),
+        *[(True, False)] * 5,
         (False, True),
     ]
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MAX_TOOLS", 2), ("MAX_LIST", 100)])
+async def test_a_list_that_is_too_long_is_refused(
+    raw: Any, limit: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [{"tools": [ADD | {"name": f"t{n}"}], "nextCursor": str(n)} for n in range(3)]
+    monkeypatch.setattr(session, limit, most)
+    with pytest.raises(ServerError, match=rf"'raw': it lists more than .*\b{most}\b"):
+        await _told(raw(json.dumps({"lists": pages})))
+
+
+async def test_an_error_is_as_long_as_the_server_likes_but_not_here(raw: Any) -> None:
+    for wrong in ({"error": {"code": -32603, "message": "x" * 9999}}, {"result": {"content": [{}] * 99}}):
+        with pytest.raises(ServerError, match="'raw': ") as caught:
+            await _told(raw(json.dumps({"lists": [{"tools": [ADD]}], **wrong})))
+        assert session.REASON / 2 < len(caught.value.reason) <= session.REASON
 
 
 async def test_a_server_of_no_tools_has_none(raw: Any) -> None:

@@ -1,25 +1,45 @@
 """Run a server's program and pass on its stdout, with a maximum length of lines: `bounded.py N COMMAND`.
 
 The SDK's client keeps a line of any length in memory. This program runs between the two; it ends the server at a line
-that is too long, with a message on stderr. stdin and stderr are the server's own.
+that is too long, with a message on stderr. stdin is the server's own; of stderr, a file keeps the end.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
+from threading import Thread
 from typing import Final
 
 LONGEST: Final = 16 * 1024 * 1024
 """Maximum bytes of a message; the SDK's client needs quadratic time for one."""
 _PIECE: Final = 1 << 16
+_LOG: Final = 1 << 20
+"""Bytes of stderr after which a file begins anew."""
+_PATIENCE: Final = 1.0
+"""Seconds to wait for the rest of stderr, which a process that outlives the server may keep open."""
+
+
+def copy_errors(source: int, target: int) -> None:
+    """Copy stderr to its end; a file is emptied whenever it is full."""
+    is_file = stat.S_ISREG(os.fstat(target).st_mode)
+    while piece := os.read(source, _PIECE):
+        if is_file and os.fstat(target).st_size > _LOG:
+            os.ftruncate(target, 0)
+            os.lseek(target, 0, os.SEEK_SET)
+        while piece:
+            piece = piece[os.write(target, piece) :]
 
 
 def main(longest: int, command: list[str]) -> int:
     """Run the command; its exit code, or 1 after a line that is too long."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - the caller's own server
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603 - the caller's own server
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+        assert process.stderr is not None  # noqa: S101 - a pipe was asked for
+        errors = Thread(target=copy_errors, args=(process.stderr.fileno(), 2), daemon=True)
+        errors.start()
         out = sys.stdout.buffer
         line = bytearray()
         while piece := os.read(process.stdout.fileno(), _PIECE):  # all lines that have arrived are passed on at once
@@ -40,7 +60,9 @@ def main(longest: int, command: list[str]) -> int:
                 return 1
         out.write(line)
         out.flush()
-    return process.returncode
+        code = process.wait()
+        errors.join(_PATIENCE)
+    return code
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ A lost connection is opened again at the next call; a call that was sent is neve
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,11 +18,18 @@ from anyio.lowlevel import current_token
 from mcp import MCPError, types
 from pydantic import ValidationError
 
-from toolfmt.errors import ArgumentsError, Problem, ServerError, ToolTimeoutError, UnknownToolError
+from toolfmt import jsontext
+from toolfmt.errors import (
+    ArgumentsError,
+    Problem,
+    ServerError,
+    ToolTimeoutError,
+    UnknownToolError,
+    UnrepresentableError,
+)
 from toolfmt.execution.hooks import ToolContext
-from toolfmt.jsontext import unwritable
 from toolfmt.mcp.content import ServerTool, read_answer, read_tools
-from toolfmt.mcp.session import Session
+from toolfmt.mcp.session import REASON, Session
 from toolfmt.model import ToolResult
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT
 
     from toolfmt.mcp.transports import Endpoint
-    from toolfmt.model import ToolDefinition, ToolInvocation
+    from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation
 
 _STANDSTILL: Final = 5.0
 """Seconds after which an event loop counts as blocked."""
@@ -154,27 +162,32 @@ class McpServer:
         if taken:
             raise ArgumentsError(call.name, taken)
         arguments = call.arguments | {name: injected[name] for name in offer.hidden if name in injected}
-        wrong = unwritable(arguments)
-        if wrong is not None:
-            # If this failed while it is sent, it would break the connection for all calls.
-            raise ArgumentsError(call.name, (Problem(wrong.pointer, "json", wrong.reason),))
-        seconds = self._options.timeout
         try:
-            answer = await session.request(offer.name, arguments, seconds, _progress(injected))
+            jsontext.dumps(arguments)
+        except UnrepresentableError as wrong:
+            # If this failed while it is sent, it would break the connection for all calls.
+            raise ArgumentsError(call.name, (Problem(wrong.pointer, "json", wrong.reason),)) from None
+        seconds = math.inf if self._options.timeout is None else self._options.timeout
+        answer: JsonObject = {}
+        try:
+            # The SDK's own time-out begins when the request is sent, which a server that reads nothing prevents.
+            with anyio.move_on_after(seconds) as scope:
+                answer = await session.request(offer.name, arguments, _progress(injected))
         except ValidationError as error:
-            raise ServerError(self.name, f"it sent an invalid result: {error}") from error
+            raise ServerError(self.name, f"it sent an invalid result: {error}"[:REASON]) from error
         except MCPError as error:
-            if error.code == types.REQUEST_TIMEOUT and seconds is not None:
-                raise ToolTimeoutError(f"{call.name!r} of MCP server {self.name!r} took over {seconds:g} s") from error
             if error.code != types.INVALID_PARAMS:
                 await session.check()
-                raise ServerError(self.name, str(error)) from error
+                raise ServerError(self.name, str(error)[:REASON]) from error
             return ToolResult(
                 name=call.name, content=str(error), is_error=True, id=call.id, server=self.name, agent=call.agent
             )
-        wrong = unwritable(answer)
-        if wrong is not None:
-            raise ServerError(self.name, f"it sent an invalid result: {wrong.pointer}: {wrong.reason}")
+        if scope.cancelled_caught:
+            raise ToolTimeoutError(f"{call.name!r} of MCP server {self.name!r} took over {seconds:g} s")
+        try:
+            jsontext.dumps(answer)
+        except UnrepresentableError as wrong:
+            raise ServerError(self.name, f"it sent an invalid result: {wrong.pointer}: {wrong.reason}") from None
         if answer.get("resultType", "complete") != "complete":
             raise ServerError(self.name, f"the tool {call.name!r} asks for input, which nobody can give here")
         return read_answer(call, offer, answer)

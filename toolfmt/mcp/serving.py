@@ -10,13 +10,16 @@ stdin and stdout, what tools print goes to stderr.
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import partial
+from io import TextIOWrapper
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import anyio
 import uvicorn
@@ -29,12 +32,14 @@ from toolfmt.arguments import checked
 from toolfmt.execution.events import ToolProgress
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop
+from toolfmt.mcp.bounded import LONGEST
 from toolfmt.mcp.content import write_result, write_tool
+from toolfmt.mcp.streams import Receiving, Sending
 from toolfmt.model import ToolInvocation
 from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from mcp.server.context import ServerRequestContext
 
@@ -45,6 +50,10 @@ if TYPE_CHECKING:
 PATH: Final = "/mcp"
 """Where on a web server the protocol is spoken."""
 MAX_PORT: Final = 65535
+MAX_CALLS: Final = 1000
+"""Maximum number of calls that run at once, and of answers that a client does not read before more is read."""
+MAX_CONNECTIONS: Final = 2000
+"""Maximum number of HTTP connections, and of sessions."""
 
 
 @checked
@@ -122,6 +131,8 @@ class Service:
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Answer `tools/call`; a tool that does not exist is an error of the protocol, all others are results."""
+        if len(self._progress) >= MAX_CALLS:
+            raise MCPError(types.INTERNAL_ERROR, f"{MAX_CALLS} calls are running, which is the most at once")
         arguments = {} if params.arguments is None else params.arguments
         call = ToolInvocation(name=params.name, arguments=arguments, id=next(self._ids))
         executions: list[ToolExecution] = []
@@ -156,18 +167,54 @@ class Service:
             self._listener(event)
 
 
+class _Lines(TextIOWrapper):
+    """Text whose lines are bounded; a longer one ends it, with a message on stderr."""
+
+    def readline(self, _size: int = -1, /) -> str:
+        """Read a line."""
+        line = super().readline(LONGEST + 1)
+        if len(line) <= LONGEST:
+            return line
+        sys.stderr.write(f"the client wrote a message of more than {LONGEST} characters\n")
+        return ""
+
+    def close(self) -> None:
+        """Leave the buffer open, in which a thread may still wait."""
+        with suppress(ValueError):
+            self.detach()
+
+
+@contextmanager
+def _own_stdin() -> Generator[anyio.AsyncFile[str]]:
+    """Read stdin alone: meanwhile its descriptor leads to the null device, for tools and what they start."""
+    own = os.dup(0)
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    try:
+        yield anyio.wrap_file(_Lines(os.fdopen(own, "rb", closefd=False), encoding="utf-8", errors="replace"))
+    finally:
+        os.dup2(own, 0)
+
+
 async def _over_pipes(server: Server[Any], _host: str, _port: int) -> None:
     printed = sys.stdout
-    async with stdio_server() as (read, write):  # while it is open, the descriptor of stdout leads to stderr
-        try:
-            with redirect_stdout(sys.stderr):
-                await server.run(read, write, server.create_initialization_options())
-        finally:
-            printed.flush()  # what waits there would be sent to the client later
+    with _own_stdin() as lines:
+        async with stdio_server(lines) as (read, write):  # while it is open, the descriptor of stdout leads to stderr
+            writer = Sending(write, MAX_CALLS)
+            try:
+                with redirect_stdout(sys.stderr):
+                    await server.run(
+                        cast("Any", Receiving(read, writer)),
+                        cast("Any", writer),
+                        server.create_initialization_options(),
+                    )
+            finally:
+                printed.flush()  # what waits there would be sent to the client later
 
 
 async def _over_http(server: Server[Any], host: str, port: int) -> None:
-    config = uvicorn.Config(server.streamable_http_app(streamable_http_path=PATH, host=host), log_level="warning")
+    app = server.streamable_http_app(streamable_http_path=PATH, host=host, max_sessions=MAX_CONNECTIONS)
+    config = uvicorn.Config(app, log_level="warning", limit_concurrency=MAX_CONNECTIONS)
     with socket.create_server((host, port)) as listening:
         sys.stderr.write(f"{server.name}: http://{host}:{listening.getsockname()[1]}{PATH}\n")
         sys.stderr.flush()

@@ -34,11 +34,16 @@ if TYPE_CHECKING:
 
 MAX_PAGES: Final = 1000
 """Maximum pages of a list of tools."""
+MAX_TOOLS: Final = 10_000
+"""Maximum number of tools in a list."""
+MAX_LIST: Final = 4 * 1024 * 1024
+"""Maximum length of all definitions in a list of tools, as JSON."""
+REASON: Final = 1000
+"""Maximum characters of an error that a server wrote."""
 _FAREWELL: Final = 2.0
 """Seconds to wait for the end of a broken connection, or for the answer to a ping."""
 _PAUSE: Final = 1.0
 """Seconds before the next subscription to changes."""
-_REASON: Final = 500
 _ANSWERS: Final = frozenset({"result", "error"})
 
 
@@ -85,7 +90,7 @@ class Session:
                     self._client = client
                     scope.deadline = float("inf")
                     task_status.started(self)
-                    await self._stay(client)
+                    await self._stay(client, patience)
         except Exception as error:  # noqa: BLE001 - whatever a transport raises, and groups of it
             self._failure = error
         finally:
@@ -99,15 +104,13 @@ class Session:
         """Hang up."""
         self._trace.ended.set()
 
-    async def request(
-        self, name: str, arguments: JsonObject, seconds: float | None, progress: ProgressFnT | None
-    ) -> JsonObject:
+    async def request(self, name: str, arguments: JsonObject, progress: ProgressFnT | None) -> JsonObject:
         """Call a tool and give the `result` of the answer; raises `MCPError`, and `ServerError` if it breaks off."""
         client = cast("Client", self._client)
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
         try:
             # The SDK's `call_tool` would check the result with the server's regular expressions, which may never end.
-            return (await client.session.send_request(request, _Raw, seconds, progress_callback=progress)).root
+            return (await client.session.send_request(request, _Raw, progress_callback=progress)).root
         except MCPError as error:
             if not self.ended:
                 raise
@@ -122,13 +125,14 @@ class Session:
         if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return  # there are no sessions
         try:
-            await client.session.send_request(types.PingRequest(), types.EmptyResult, _FAREWELL)
-        except MCPError:
+            with anyio.fail_after(_FAREWELL):
+                await client.session.send_request(types.PingRequest(), types.EmptyResult)
+        except (MCPError, TimeoutError):
             self.end()
 
-    async def _stay(self, client: Client) -> None:
+    async def _stay(self, client: Client, patience: float) -> None:
         async with create_task_group() as tasks:
-            tasks.start_soon(self._renew, client)
+            tasks.start_soon(self._renew, client, patience)
             tools = client.server_capabilities.tools
             if client.protocol_version in MODERN_PROTOCOL_VERSIONS and tools is not None and tools.list_changed:
                 tasks.start_soon(self._listen, client)
@@ -139,7 +143,7 @@ class Session:
         if isinstance(message, types.ToolListChangedNotification):
             self._changed.set()
         elif isinstance(message, Exception):
-            self._trace.noise = str(message)[:_REASON]
+            self._trace.noise = str(message)[:REASON]
             if isinstance(message, ValidationError) and _was_message(message):
                 self.end()  # it may be the answer that a call waits for
 
@@ -153,22 +157,27 @@ class Session:
                         self._changed.set()
             await anyio.sleep(_PAUSE)
 
-    async def _renew(self, client: Client) -> None:
+    async def _renew(self, client: Client, patience: float) -> None:
         while True:
             await self._changed.wait()
             self._changed = anyio.Event()
             try:
-                await self._list(client)
+                with anyio.fail_after(patience):
+                    await self._list(client)
             except Exception as error:  # noqa: BLE001 - whatever the server sent; the tools that are known stay
-                self._trace.noise = f"the changed tools cannot be listed: {error}"[:_REASON]
+                self._trace.noise = f"the changed tools cannot be listed: {error}"[:REASON]
 
     async def _list(self, client: Client) -> None:
         found: list[types.Tool] = []
+        size = 0
         cursors: set[str] = set()
         cursor: str | None = None
         for _ in range(MAX_PAGES):
             page = await client.list_tools(cursor=cursor)
             found += page.tools
+            size += sum(map(_length, page.tools))
+            if len(found) > MAX_TOOLS or size > MAX_LIST:
+                raise ServerError(self.name, f"it lists more than {MAX_TOOLS} tools or {MAX_LIST} bytes of them")
             cursor = page.next_cursor
             if cursor is None:
                 self._listed(found)
@@ -191,6 +200,13 @@ class Session:
         return error
 
 
+def _length(tool: types.Tool) -> int:
+    try:
+        return len(tool.model_dump_json(exclude_none=True))
+    except ValueError:  # a lone surrogate, for one; the tool will be left out
+        return 0
+
+
 def _was_message(error: ValidationError) -> bool:
     """Whether what cannot be read was meant as a message of the protocol, and is no line that a program logs."""
     given = [one["input"] for one in error.errors()]
@@ -209,5 +225,5 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def _described(error: BaseException) -> str:
-    text = str(error)[:_REASON]
+    text = str(error)[:REASON]
     return text if isinstance(error, MCPError) or not text else f"{type(error).__name__}: {text}"

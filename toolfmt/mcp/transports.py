@@ -18,12 +18,12 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from shlex import join
-from typing import TYPE_CHECKING, Any, Final, Self, TextIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias, cast
 
 import anyio
 import httpx2
@@ -31,17 +31,19 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer, Server
-from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp.types import JSONRPCError, JSONRPCResponse
 
 from toolfmt.arguments import checked
 from toolfmt.mcp import bounded
+from toolfmt.mcp.streams import Receiving, Sending
 
 if TYPE_CHECKING:
     from mcp.client import Transport
-    from mcp.shared.message import SessionMessage
 
 MAX_EVENT: Final = bounded.LONGEST
 """Maximum bytes of a message from a web server."""
+_MAX_ANSWERS: Final = 16
+"""Maximum number of answers that a server does not read before its next requests are read."""
 _LAST_WORDS: Final = 2000
 """Characters of stderr that an error shows."""
 _PATIENCE: Final = httpx2.Timeout(30, read=300)
@@ -193,60 +195,25 @@ async def _watched(
     make: Callable[[Trace], AbstractAsyncContextManager[Any]], trace: Trace
 ) -> AsyncGenerator[Any, None]:
     async with make(trace) as (read, write):
-        writer = _Writer(write)
-        yield _Watched(read, trace, writer.sent), writer
+        writer = Sending(write, _MAX_ANSWERS)
+        yield _Watched(read, trace, writer), writer
 
 
-class _Stream:
-    """A stream in another one."""
+class _Watched(Receiving):
+    """A reader that ends the connection at its end, and at an answer that belongs to no request."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *exc: object) -> Any:
-        return await self._stream.__aexit__(*exc)
-
-
-class _Writer(_Stream):
-    """A stream that keeps the ids of the requests which are sent."""
-
-    def __init__(self, stream: Any) -> None:
-        super().__init__(stream)
-        self.sent: set[str] = set()
-
-    async def send(self, item: SessionMessage) -> None:
-        """Send a message."""
-        if isinstance(item.message, JSONRPCRequest):
-            self.sent.add(str(item.message.id))
-        await self._stream.send(item)
-
-
-class _Watched(_Stream):
-    """A stream that ends the connection at its end, and at an answer that belongs to no request."""
-
-    def __init__(self, stream: Any, trace: Trace, sent: Collection[str]) -> None:
-        super().__init__(stream)
+    def __init__(self, stream: Any, trace: Trace, writer: Sending) -> None:
+        super().__init__(stream, writer)
         self._trace = trace
-        self._sent = sent
-
-    def __aiter__(self) -> Self:
-        return self
 
     async def __anext__(self) -> Any:
         try:
-            item = await self._stream.__anext__()
+            item = await super().__anext__()
         except BaseException:
             self._trace.ended.set()
             raise
         answer = getattr(item, "message", None)
-        if isinstance(answer, JSONRPCResponse | JSONRPCError) and str(answer.id) not in self._sent:
+        if isinstance(answer, JSONRPCResponse | JSONRPCError) and str(answer.id) not in self._writer.sent:
             # The call that it was meant for would wait until its time is over.
             self._trace.noise = f"an answer with the id {answer.id!r}, which no request has"
             self._trace.ended.set()

@@ -36,8 +36,9 @@ def tool(
     Takes every form that `tools` takes, if it contains exactly one tool. Raises `SchemaError` or `ParseError` that
     says what is wrong.
     """
-    if name is not None and name.split() != [name]:
-        raise SchemaError(f"no provider takes the tool's name {name!r}: it is empty or has white space in it")
+    if name is not None and not (name.isprintable() and name.split() == [name]):
+        wrong = "it is empty, or has white space or invisible characters in it"
+        raise SchemaError(f"no provider takes the tool's name {name!r:.80}: {wrong}")
     if is_code(value):
         definition = from_class(value, name) if isinstance(value, type) else from_function(cast("Any", value), name)
     else:
