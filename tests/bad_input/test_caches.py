@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import toolfmt
-from toolfmt import grammar, manifest, parse
+from toolfmt import grammar, lower_schema, manifest, parse
 from toolfmt.workshop.grammars.shapes import Listed
 
 if TYPE_CHECKING:
@@ -93,3 +94,14 @@ def test_tools_that_are_only_equal_are_read_each_as_they_are() -> None:
     for value in (*SAME, *reversed(SAME)):
         fits = [bool(parse(text, dialect="hermes", tools=[offered(value)], validate=True).calls) for text in texts]
         assert fits == ([False, True, False] if value is True else [True, False, True])
+
+
+@pytest.mark.parametrize("values", [SAME, *NESTED], ids=["plain", "list", "object", "mixed"])
+def test_schemas_that_are_only_equal_are_lowered_each_as_it_is(values: list[Any]) -> None:
+    for value in (*values, *reversed(values)):
+        schema = {"type": "object", "properties": {"s": {"const": value}}}
+        lowered = lower_schema(schema, provider="gemini-openapi")
+        assert json.dumps(value) in json.dumps(lowered.schema).replace('\\"', '"')
+        assert lower_schema(schema, provider="gemini-openapi") == lowered
+        lowered.schema["properties"] = None  # what was returned is not kept for the next caller
+        assert lower_schema(schema, provider="gemini-openapi").schema["properties"] is not None

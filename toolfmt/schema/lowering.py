@@ -14,13 +14,15 @@ recursive type, is refused with its place.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from toolfmt import jsontext
-from toolfmt.errors import SchemaError, UnsupportedSchemaError
+from toolfmt.errors import SchemaError, UnrepresentableError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.lowered_places import LoweredPlaces, describe
@@ -53,6 +55,29 @@ def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:
         return schema
     if jsontext.too_deep(schema, jsontext.MAX_DEPTH):
         raise UnsupportedSchemaError(f"the schema is nested more than {jsontext.MAX_DEPTH} levels deep")
+    try:
+        text = jsontext.dumps(schema)
+    except UnrepresentableError:
+        text = ""
+    if not text or len(text) > _LONGEST:
+        return _lowered(schema, rules)
+    found = _kept(text, rules)
+    return json.loads(found) if found else schema
+
+
+_LONGEST: Final = 1 << 14
+"""Characters of the longest schema that is remembered."""
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str, rules: SchemaRules) -> str:
+    """Return the text of a lowered schema, "" if it is accepted as it is: requests repeat their tools."""
+    schema = json.loads(text)
+    found = _lowered(schema, rules)
+    return "" if found is schema else jsontext.dumps(found)
+
+
+def _lowered(schema: JsonObject, rules: SchemaRules) -> JsonObject:
     try:
         refuse_misshapen(schema)
         found = _rooted(_referenced(_worded(schema, rules), rules), rules)
