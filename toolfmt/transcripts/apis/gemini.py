@@ -52,10 +52,6 @@ def _read_system(value: JsonValue) -> tuple[Part, ...]:
     return BLOCKS.read_list(parts if is_array(parts) else [parts])
 
 
-def _write_system(parts: Sequence[Part]) -> JsonObject:
-    return {"parts": BLOCKS.write_list(parts)}
-
-
 def _spelled(item: JsonObject) -> JsonObject:
     """Spell a declaration in camelCase, its schema, which may be OpenAPI's, in JSON Schema's words."""
     body = camel(item)
@@ -127,7 +123,7 @@ _REQUEST: Final = RequestTable(
     read_message=_read_message,
     write_message=_write_message,
     messages="contents",
-    system=SystemPlace("systemInstruction", _read_system, _write_system),
+    system=SystemPlace("systemInstruction", _read_system, lambda parts: {"parts": BLOCKS.write_list(parts)}),
     tools=ToolsPlace("tools", _read_tools, _write_tools),
     choice=ChoicePlace("toolConfig/functionCallingConfig", _read_choice, _write_choice, _CALLING),
 )

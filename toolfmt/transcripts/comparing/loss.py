@@ -151,18 +151,13 @@ def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]
 
 def _holds_content(key: str, value: JsonValue) -> bool:
     """Whether a further field says what a model sees, or what somebody wrote; lines of a session repeat it."""
-    name = _named(key)
+    name = key.rpartition(".")[2]  # without its format's and its holder's
     return name in SAID or (name not in _REPEATED and any(written({name: value})))
 
 
 def _says(value: JsonValue) -> bool:
     """Whether a further field says anything: some servers write every field of an answer, with empty texts."""
     return any(map(_says, value.values())) if is_object(value) else value not in (None, "", [])
-
-
-def _named(key: str) -> str:
-    """Give a further field's own name, without its format's and its holder's."""
-    return key.rpartition(".")[2]
 
 
 def short(text: str) -> str:

@@ -237,10 +237,6 @@ def _nullable(made: JsonObject) -> JsonObject:
     return made
 
 
-def _type(value: JsonValue) -> JsonValue:
-    return value.lower() if isinstance(value, str) else value
-
-
 def _number(value: JsonValue) -> JsonValue:
     """Read a whole number that is written as text, as 64-bit numbers are on this wire."""
     return int(value) if isinstance(value, str) and len(value) < _DIGITS and value.isdecimal() else value
@@ -257,7 +253,7 @@ _HOLDS: Final = {
 }
 """The keywords that hold schemas."""
 _CHANGES: Final[dict[str, Callable[[JsonValue], JsonValue]]] = {
-    "type": _type,
+    "type": lambda value: value.lower() if isinstance(value, str) else value,
     **dict.fromkeys(
         ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "minimum", "maximum"),
         _number,

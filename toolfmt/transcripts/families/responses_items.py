@@ -200,19 +200,13 @@ _MEDIA: Final = (
 _REFUSAL: Final = PartRow("refusal", RefusalPart, text("refusal"))
 
 
-def _write_given(part: TextPart) -> JsonObject:
-    return {"type": "input_text", "text": part.text, **own(part.extra, OWNER)}
-
-
 def _write_said(part: TextPart) -> JsonObject:
     found = cited(part, flat, annotates)
     return {"type": "output_text", "text": part.text, "annotations": found, **own(part.extra, OWNER)}
 
 
-_GIVEN: Final = tuple(
-    PartRow(kind, TextPart, text("text"), citations("annotations", flat, annotates), write=_write_given)
-    for kind in ("input_text", "output_text", "text")
-)
+_CITED: Final = citations("annotations", flat, annotates)._replace(write=None)
+_GIVEN: Final = tuple(PartRow(kind, TextPart, text("text"), _CITED) for kind in ("input_text", "output_text", "text"))
 _SAID: Final = PartRow("output_text", TextPart, write=_write_said)
 GIVEN: Final = PartTable(OWNER, (*_GIVEN, _REFUSAL, *_MEDIA), strings=True)
 """What is given to the model, and all that is read."""

@@ -333,16 +333,12 @@ def _write_parts(message: Message) -> list[JsonValue]:
     return [{"part_kind": "user-prompt", "content": content, **beside}] if content or beside else []
 
 
-def _write_run(run: Sequence[Message]) -> list[JsonValue]:
-    return _response(run[0]) if run[0].role == "assistant" else _write_request(run)
-
-
 _TABLE: Final = RequestTable(
     owner=NAME,
     roles={"request": "user", "response": "assistant"},
     blocks=ANSWER,
     role="kind",
-    write_run=_write_run,
+    write_run=lambda run: _response(run[0]) if run[0].role == "assistant" else _write_request(run),
     joins=_joins,
     request=False,
 )

@@ -81,21 +81,18 @@ def _write_media(part: MediaPart) -> JsonObject | None:
     return {"type": part.kind, part.kind: address, **fields, **own(part.extra, NAME)}
 
 
-def _cites(item: JsonObject) -> bool:
-    return word(item, "type") in ("content", "document", "url")
-
-
 def _write_summary(part: ReasoningPart, item: JsonObject) -> None:
     item |= {"summary": part.text} if part.text else {}
 
 
 _SUMMARY: Final = PartField(("summary",), option("summary", "text").read, _write_summary)
 _SIGNATURE: Final = option("signature", "signature")
+_CITATIONS: Final = citations("citations", addressed, lambda item: item.get("type") in ("content", "document", "url"))
 BLOCKS: Final = PartTable(
     NAME,
     (
         PartRow("text", RefusalPart, text("text"), constant("refusal", True)),  # noqa: FBT003 - the wire's value
-        PartRow("text", TextPart, text("text"), citations("citations", addressed, _cites), where(bool, "refusal")),
+        PartRow("text", TextPart, text("text"), _CITATIONS, where(bool, "refusal")),
         PartRow(
             "reasoning",
             ReasoningPart,

@@ -82,10 +82,6 @@ def _read_openai(place: str, inside: str = "") -> Callable[[JsonObject], JsonObj
     return read
 
 
-def _read_cohere(fields: JsonObject) -> JsonObject:
-    return _schema(at(fields, "response_format.json_schema"), {}) or CHAT.read(fields)
-
-
 def _read_anthropic(fields: JsonObject) -> JsonObject:
     found = at(fields, "output_config.format") or fields.get("output_format")
     if not is_object(found) or found.get("type") != "json_schema":
@@ -213,7 +209,7 @@ GEMINI: Final = Group(
 OLLAMA: Final = _group("format", _read_ollama, _told, None, "json")
 COHERE: Final = _group(
     "response_format",
-    _read_cohere,
+    lambda fields: _schema(at(fields, "response_format.json_schema"), {}) or CHAT.read(fields),
     lambda wanted: {**_OBJECT, "json_schema": _told(wanted)},
     _TEXT,
     _OBJECT,
