@@ -66,8 +66,15 @@ def test_a_row_with_a_torn_turn_is_refused_by_every_target() -> None:
 @pytest.mark.parametrize("target", [made.name for made in formats() if made.rules.trained and made.writable])
 def test_a_result_of_no_call_is_not_trained_on(target: str) -> None:
     with pytest.raises(ConversionError, match="a result of no call"):
-        convert_row({"messages": ORPHAN}, source="openai-chat", target=target)
-    made = convert_row({"messages": ORPHAN}, source="openai-chat", target=target, repair="drop")
+        convert_row(
+            {"messages": [*ORPHAN, {"role": "assistant", "content": "Cold."}]}, source="openai-chat", target=target
+        )
+    made = convert_row(
+        {"messages": [*ORPHAN, {"role": "assistant", "content": "Cold."}]},
+        source="openai-chat",
+        target=target,
+        repair="drop",
+    )
     assert "18C" not in json.dumps(made.value)
 
 

@@ -193,9 +193,6 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
     """
     if not (goal.trained or origin.trained):
         return
-    whole = transcript if mended != "drop" else replace(transcript, messages=tuple(to_last_answer(transcript.messages)))
-    for where, reason in untrained(whole if whole.messages else transcript, goal):
-        raise ConversionError(f"{where}: not a row to train on: {reason}")
     for message in (*transcript.messages, *(transcript.rejected or ())):
         for part in message.parts:
             reason = ""
@@ -209,6 +206,9 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
     for loss in orphans:
         if loss.code == "result_link":
             raise ConversionError(f"{loss.path}: not a row to train on: a result of no call: {loss.detail}")
+    whole = transcript if mended != "drop" else replace(transcript, messages=tuple(to_last_answer(transcript.messages)))
+    for where, reason in untrained(whole if whole.messages else transcript, goal):
+        raise ConversionError(f"{where}: not a row to train on: {reason}")
 
 
 def untrained(transcript: Transcript, rules: Rules) -> Iterator[tuple[str, str]]:
