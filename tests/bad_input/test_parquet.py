@@ -15,6 +15,7 @@ import pytest
 
 from toolfmt.corpora import tables
 from toolfmt.corpora.batches import ReadOptions
+from toolfmt.corpora.levels import longest_row
 from toolfmt.corpora.pages import PageError, pages
 from toolfmt.corpora.sources import Source
 from toolfmt.errors import ParseError
@@ -98,6 +99,55 @@ def test_a_row_of_more_values_than_can_be_held_is_refused(tmp_path: Path) -> Non
         list(ReadOptions(column="conversation", limit=1 << 20).batches(Source(str(path), "x")))
 
 
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("shape", ["list", "lists", "struct"])
+def test_a_row_of_many_values_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: str, version: str
+) -> None:
+    path, count = tmp_path / "list.parquet", 20_000_000
+    nothing: Any = pa.nulls(count)
+    inner = pa.StructArray.from_arrays([nothing], names=["a"]) if shape == "struct" else nothing
+    offsets = pa.array([0, 0, count], "int32")
+    rows = pa.ListArray.from_arrays(offsets, inner)
+    rows = pa.ListArray.from_arrays(pa.array([0, 1, 2], "int32"), rows) if shape == "lists" else rows
+    pq.write_table(pa.table({"conversation": rows}), path, data_page_version=version)
+    assert path.stat().st_size < 3_000
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", None)
+    with pytest.raises(ParseError, match=r"a row's lists hold 20\d{6} values of 8 bytes .* limit of 67108864 \(--max-"):
+        list(ReadOptions(column="conversation").batches(Source(str(path), "x")))
+
+
+def test_many_values_in_many_rows_are_read_in_small_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_UNPACKED", 1 << 20)
+    path, count = tmp_path / "list.parquet", 10_000
+    ends = [*range(count, 100 * count + 1, count), *[100 * count] * 50_000]
+    zeros = pa.Array.from_buffers(pa.int8(), 100 * count, [None, pa.py_buffer(bytes(100 * count))])
+    rows = pa.ListArray.from_arrays(pa.array([0, *ends], "int32"), zeros)
+    pq.write_table(pa.table({"conversation": rows}), path)
+    batches = tables_of(path)
+    assert sum(batch.num_rows for batch in batches) == 50_100
+    assert max(len(batch.column(0).flatten()) for batch in batches) <= 130_000
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("packed", ["none", "gzip", "snappy", "zstd", "brotli", "lz4"])
+def test_the_longest_row_of_a_column_is_known_from_its_levels(tmp_path: Path, version: str, packed: str) -> None:
+    path, draw = tmp_path / "levels.parquet", random.Random(packed)  # noqa: S311 - the same each time
+    for _ in range(12):
+        lengths = [draw.choice([0, 1, 2, 7, 40, draw.randrange(3000)]) for _ in range(draw.choice([1, 5, 300]))]
+        flat = [[1] * length for length in lengths]
+        deep = [[[1] * 2] * (length // 2) for length in lengths]
+        table = pa.table({"flat": flat, "deep": deep, "far": [[[[one]]] for one in flat]})
+        small = {"data_page_size": draw.choice([64, 1 << 20]), "write_batch_size": draw.choice([3, 1024])}
+        pq.write_table(table, path, compression=packed, data_page_version=version, use_dictionary=False, **small)
+        with path.open("rb") as stored, pq.ParquetFile(path) as file:
+            for number in range(3):
+                column, deepest = file.metadata.row_group(0).column(number), file.schema.column(number)
+                found = longest_row(pa, stored, column, deepest.max_repetition_level)
+                longest = max(1, *lengths)
+                assert max(longest, 1) - (number == 1) <= found <= (column.num_values if number == 2 else longest + 64)
+
+
 @pytest.mark.parametrize("kind", [pa.int8(), pa.bool_(), pa.null()])
 def test_numbers_of_a_row_count_as_the_objects_that_they_become(tmp_path: Path, kind: Any) -> None:
     path, count = tmp_path / "small.parquet", 900_000
@@ -159,7 +209,6 @@ def test_texts_that_share_their_beginning_are_read_in_small_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "_UNPACKED", 4 << 20)
-    monkeypatch.setattr(tables, "_LISTS", 16 << 20)
     path = tmp_path / "prefixed.parquet"
     how = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY", "compression": "zstd"}
     texts = pa.array(["x" * (1 << 20)] * 100)
@@ -170,7 +219,7 @@ def test_texts_that_share_their_beginning_are_read_in_small_batches(
     assert max(batch.nbytes for batch in batches) < 5 << 20
     lists = pa.ListArray.from_arrays([*[0] * 300, 100, 100], texts)
     pq.write_table(pa.table({"conversation": lists}), path, write_statistics=False, **how)
-    with pytest.raises(ParseError, match=r"hold \d+ values, which may be one row's and take \d+ bytes each"):
+    with pytest.raises(ParseError, match=r"a row's lists hold \d+ values of \d+ bytes in the column"):
         list(ReadOptions(column="conversation", limit=8 << 20).batches(Source(str(path), "x")))
 
 

@@ -21,8 +21,11 @@ _LONGEST: Final = 16 << 20
 _DEEPEST: Final = 16
 _BITS: Final = 63
 _KIND, _UNPACKED, _PACKED = 1, 2, 3
-_OF_DATA: Final = {0: (5, 2), 3: (8, 4)}
-"""For each kind of page with data, its field in a header and, in that, the encoding's; the first is how many values."""
+_OF_DATA: Final = {0: (5, 2, 4), 3: (8, 4, 6)}
+"""For each kind of page with data, its field in a header and, in that, the fields of the encoding and of the levels.
+
+The first field is the number of values.
+"""
 PREFIXED: Final = 7
 """The encoding of values that leave out the beginning that they share with the one before."""
 
@@ -39,6 +42,11 @@ class Page(NamedTuple):
     values: int
     """How many values it holds; 0 for a dictionary."""
     encoding: int
+    at: int
+    """Where its data begins."""
+    levels: int
+    """How its lists' levels are encoded; of a page of the kind 3, their bytes, which are before its data."""
+    kind: int
 
 
 def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
@@ -51,15 +59,16 @@ def pages(file: BinaryIO, column: Any) -> Iterator[Page]:
     while at < end and left > 0:
         header, size = _header(file, at)
         kind = header.get(_KIND)
-        field, encoding = _OF_DATA.get(kind, (0, 0)) if isinstance(kind, int) else (0, 0)
+        field, encoding, levels = _OF_DATA.get(kind, (0, 0, 0)) if isinstance(kind, int) else (0, 0, 0)
         of_data: Any = header.get(field) if field else {1: 0, encoding: 0}
         fields = cast("dict[int, Any]", of_data) if isinstance(of_data, dict) else {}
-        sizes: list[Any] = [header.get(_PACKED), header.get(_UNPACKED), fields.get(1), fields.get(encoding)]
+        of_page = (header.get(_PACKED), header.get(_UNPACKED), fields.get(1), fields.get(encoding))
+        sizes: list[Any] = [*of_page, at + size, fields.get(levels, 0), kind]
         if not all(isinstance(one, int) and one >= 0 for one in sizes):
             raise PageError("a page without a size")
         page = Page(*sizes)
         yield page
-        at += size + page.packed
+        at = page.at + page.packed
         left -= page.values
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 from toolfmt import jsontext
+from toolfmt.corpora.levels import longest_row
 from toolfmt.corpora.pages import PREFIXED, PageError, pages
 from toolfmt.corpora.rows import Row
 from toolfmt.corpora.sources import Position, Source
@@ -39,8 +40,6 @@ _UNPACKED: Final = 128 * SIZE
 """Bytes that a batch may take where values are stored once for many rows."""
 _PAGES: Final = 256 * SIZE
 """Bytes that the largest pages of all columns may take together; a writer puts a thousand rows into each at least."""
-_LISTS: Final = 1024 * SIZE
-"""Bytes that the values of lists may take, all of which may be in one row."""
 _VALUE: Final = 8
 """Bytes of a value that has no length."""
 _FEATURE: Final = "Parquet"
@@ -168,22 +167,28 @@ def _batch_size(  # noqa: PLR0913, PLR0917 - where, and what is known of it
         if one.total > max(limit, _RATIO * packed):
             what = f"the column {name!r} unpacks to {one.total} bytes"
             raise ParseError(f"{place}: {what}, more than {_RATIO} times what is stored")
-        stored_as = file.schema.column(number)
-        width = max(_VALUE, stored_as.length or 0, one.prefixed)
-        if stored_as.max_repetition_level and one.values > max(limit, _LISTS) // width:
-            raise ParseError(
-                f"{place}: the lists in the column {name!r} hold {one.values} values, which may be one row's"
-                f" and take {width} bytes each"
-            )
     largest = sum(one.largest for one in sizes)
     if largest > max(limit, _PAGES):
         raise ParseError(f"{place}: pages of {largest} bytes are unpacked at once; --max-row allows pages of its size")
+    lists = [
+        (group.column(number), one.values, max(_VALUE, stored_as.length or 0, one.prefixed), depth)
+        for number, one in enumerate(sizes)
+        if (depth := (stored_as := file.schema.column(number)).max_repetition_level)
+    ]
+    row = 0
+    if sum(values * width for _, values, width, _ in lists) > _UNPACKED:  # they may all be in one row
+        for column, _, width, depth in lists:
+            values = longest_row(arrow(_FEATURE), stored, column, depth)
+            row += values * width
+            if row > limit:
+                what = f"a row's lists hold {values} values of {width} bytes in the column {column.path_in_schema!r}"
+                raise ParseError(f"{place}: {what}, more than the limit of {limit} (--max-row)")
     # A value of a dictionary, or a beginning that values share, is stored once, and may be that of every row.
     repeated = sum(
         one.prefixed + (0 if group.column(number).path_in_schema in kept else one.dictionary)
         for number, one in enumerate(sizes)
     )
-    return max(1, min(_MOST, SIZE // each, _UNPACKED // max(repeated, 1)))
+    return max(1, min(_MOST, SIZE // each, _UNPACKED // max(repeated, row, 1)))
 
 
 class _ColumnSize(NamedTuple):
