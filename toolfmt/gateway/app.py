@@ -54,9 +54,10 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
 
     `transport` replaces the network, for tests.
     """
-    client = httpx2.AsyncClient(transport=transport, limits=httpx2.Limits(max_connections=None), trust_env=False)
+    if transport is None:
+        transport = httpx2.AsyncHTTPTransport(limits=httpx2.Limits(max_connections=None), trust_env=False)
     upstreams = {
-        name: Upstream(name, back, max_answer=config.max_answer, client=client, traced=config.traces)
+        name: Upstream(name, back, max_answer=config.max_answer, transport=transport, traced=config.traces)
         for name, back in config.backs.items()
     }
     access, metrics, models = Access(config), Metrics(), Models(config, upstreams)
@@ -65,7 +66,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        async with client:
+        async with transport:
             app.state.ready = True
             yield
             app.state.ready = False

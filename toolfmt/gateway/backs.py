@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+_HEADERS: Final = {"accept": "*/*", "accept-encoding": "identity", "user-agent": "toolfmt"}
+"""Headers of all requests."""
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
 """Headers of a back's answer that are passed to the client."""
 
@@ -40,7 +43,7 @@ class Upstream:
     """One back, with the connections to it."""
 
     def __init__(
-        self, name: str, back: Back, *, max_answer: int, client: httpx2.AsyncClient, traced: bool = False
+        self, name: str, back: Back, *, max_answer: int, transport: httpx2.AsyncBaseTransport, traced: bool = False
     ) -> None:
         """Take the back and its name in the configuration; its key is read once.
 
@@ -54,16 +57,22 @@ class Upstream:
         """The models that were seen to write their calls as text."""
         self._max = max_answer
         self._traced = traced
-        self._client = client
+        self._transport = transport
         self._signer = Signer(back.aws_region) if back.aws_region is not None else None
         self.folder = ModelFolder(back.model_dir) if back.model_dir is not None else None
         if back.tokenizer is not None:
             load(back.tokenizer)
         key = secret(back.key_env, back.key_file)
         self._key = key or ""
-        self._headers = {**self.api.headers, **(self.api.key(key) if key else {}), **back.headers}
+        self._headers = {
+            **_HEADERS,
+            **self.api.headers,
+            **(self.api.key(key) if key else {}),
+            **{name.lower(): value for name, value in back.headers.items()},
+        }
         # reading has no limit of its own here: `_within` bounds the wait for the first byte and for each further one
-        self._timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
+        timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
+        self._extensions = {"timeout": timeout.as_dict()}
 
     def sent_by(self, key: str | None) -> Upstream:
         """Return the back for a client; with `pass_key` it is sent the client's own key."""
@@ -105,8 +114,11 @@ class Upstream:
     @asynccontextmanager
     async def streamed(
         self, request: JsonObject, model: str
-    ) -> AsyncGenerator[tuple[AsyncIterator[JsonObject], Mapping[str, str]]]:
-        """Ask for a stream; its events and headers. Raises `UpstreamError`, while it is read too."""
+    ) -> AsyncGenerator[tuple[AsyncIterator[list[JsonObject]], Mapping[str, str]]]:
+        """Ask for a stream; its events, in the batches in which they arrive, and its headers.
+
+        Raises `UpstreamError`, while it is read too.
+        """
         async with self._sent("POST", self.api.stream, model, request) as response:
             yield self._events(response), _passed(response)
 
@@ -123,10 +135,11 @@ class Upstream:
             propagate.inject(headers)
         if self._signer is not None:
             headers = self._signer.headers(method, address, content, headers)
-        request_ = self._client.build_request(method, address, content=content, headers=headers, timeout=self._timeout)
+        sent = httpx2.Request(method, address, content=content, headers=headers, extensions=self._extensions)
         response: httpx2.Response | None = None
         try:
-            response = await self._within(self.back.first_byte_timeout, self._client.send(request_, stream=True))
+            # the transport alone: no cookies, no redirects
+            response = await self._within(self.back.first_byte_timeout, self._transport.handle_async_request(sent))
             if response.is_success:
                 yield response
                 return
@@ -151,17 +164,23 @@ class Upstream:
                     await response.aclose()
         raise failed
 
-    async def _events(self, response: httpx2.Response) -> AsyncIterator[JsonObject]:
+    async def _events(self, response: httpx2.Response) -> AsyncIterator[list[JsonObject]]:
         text = self.api.frames(self._max)
+        batch: list[JsonObject] = []
         try:
             async for piece in self._pieces(response):
-                for data in text.feed(piece):
-                    yield self._read(_object(data), "delta")
-            for data in text.close():
-                yield self._read(_object(data), "delta")
+                batch.extend(self._read(_object(data), "delta") for data in text.feed(piece))
+                if batch:
+                    yield batch
+                    batch = []
+            batch.extend(self._read(_object(data), "delta") for data in text.close())
+            if batch:
+                yield batch
         except TimeoutError:
             raise UpstreamError(Failure(kind="timeout", message="the upstream went silent in its answer")) from None
         except (httpx2.HTTPError, ParseError) as error:
+            if batch:  # what came before the fault
+                yield batch
             raise bad_answer("the upstream's answer broke off", error) from None
 
     async def _pieces(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
@@ -182,7 +201,7 @@ class Upstream:
         return value if self.api.read is None else self.api.read(value, place)
 
     async def _within(self, seconds: float, awaited: Awaitable[T]) -> T:
-        with anyio.fail_after(seconds):
+        async with asyncio.timeout(seconds):
             return await awaited
 
     async def _failure(self, response: httpx2.Response) -> Failure:

@@ -16,26 +16,26 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from toolfmt.errors import ToolFmtError
-from toolfmt.events import CallFailed, Notice
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.echoing import completing
-from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer, refusal
+from toolfmt.gateway.failing import UpstreamError, bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
+from toolfmt.gateway.streaming import UNREADABLE, complete_batches, in_batches, read_batches, single, written_batches
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
 from toolfmt.gateway.unread import unread_notices
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
-from toolfmt.transcripts.answers import AsyncAnswerEvents, aread_stream, read_answer, read_stream
+from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream, read_answer, read_stream
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
-from toolfmt.transcripts.formats import find
-from toolfmt.transcripts.streams.relay import awrite_stream
+from toolfmt.transcripts.formats import find, known_of
+from toolfmt.transcripts.streams.emitter import Emitter
 
 if TYPE_CHECKING:
     from collections.abc import (
         AsyncGenerator,
         AsyncIterable,
-        AsyncIterator,
         Awaitable,
         Callable,
         Generator,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.gateway.backs import Upstream
     from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo
     from toolfmt.transcripts.comparing.loss import Loss
 
 
@@ -57,7 +56,6 @@ _IDS: Final[Mapping[str, str]] = {
     "anthropic": "msg_",
 }
 """What an answer's id begins with, where the format says it."""
-_UNREAD: Final = "the upstream's answer cannot be read"
 
 
 class Conversing(Handler):
@@ -88,9 +86,9 @@ class Conversing(Handler):
                 answered.notices |= await look(read_answer(answer).events)
             return answered
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
-        events = aread_stream(values, source=upstream.format)
-        answered = GatewayAnswer(headers=dict(headers), info=events.info, losses=sent.losses)
-        return self._stream(asked, _named(events), answered, head, look)
+        reader = AnswerReader(upstream.format)
+        answered = GatewayAnswer(headers=dict(headers), info=reader.info, losses=sent.losses)
+        return self._stream(asked, read_batches(values, reader), answered, head, look)
 
     async def _text(  # noqa: PLR0913, PLR0917 - what an exchange has
         self,
@@ -106,16 +104,16 @@ class Conversing(Handler):
         model = asked.sent_model
         if stack is not None:
             values, headers = await stack.enter_async_context(upstream.streamed(text.request, model))
-            source = aread_stream(values, source=upstream.format)
+            source = aread_stream(single(values), source=upstream.format)
 
             @asynccontextmanager
             async def ask(request: JsonObject) -> AsyncGenerator[AsyncAnswerEvents]:
                 async with upstream.streamed(request, model) as (values, _):
-                    yield aread_stream(values, source=upstream.format)
+                    yield aread_stream(single(values), source=upstream.format)
 
             events = AsyncEvents(text, source, ask) if text.tools or text.output else source
             answered = GatewayAnswer(headers=dict(headers), notices=text.notices, info=source.info, losses=lost)
-            return self._stream(asked, events, answered, head)
+            return self._stream(asked, in_batches(events), answered, head)
         again: JsonObject | None = text.request
         value: JsonValue = None
         headers: Mapping[str, str] = {}
@@ -129,7 +127,7 @@ class Conversing(Handler):
     def _stream(
         self,
         asked: Asked,
-        events: AsyncIterable[Event],
+        events: AsyncIterable[list[Event]],
         answered: GatewayAnswer,
         head: AnswerHead,
         look: Callable[[Iterable[Event]], Awaitable[dict[str, str]]] | None = None,
@@ -147,15 +145,13 @@ class Conversing(Handler):
             await self._keep(asked, head, renamed_object(answer, asked.names))
 
         keeps = self._keeps(asked)
-        parts = (event async for event in events if not isinstance(event, Notice))  # nothing is begun by a notice
-        events = _complete(parts, answered, info, ended if keeps or look else None)
-        stream = awrite_stream(
-            events, target=self.format, info=info, id=head.id, model=head.model, created=head.created
-        )
+        events = complete_batches(events, answered, info, ended if keeps or look else None)
+        complete: list[Callable[[JsonObject], JsonObject]] = []
         if asked.names:
-            stream = _completed(stream, partial(renamed_object, names=asked.names))
-        complete = self._completing(asked)
-        answered.events = stream if complete is None else _completed(stream, complete)
+            complete.append(partial(renamed_object, names=asked.names))
+        if (completing := self._completing(asked)) is not None:
+            complete.append(completing)
+        answered.events = written_batches(events, Emitter(known_of(self.format, APIS).stream, info, head), complete)
         return answered
 
     def _completing(self, asked: Asked) -> Callable[[JsonObject], JsonObject] | None:
@@ -220,66 +216,13 @@ def _check_failure(value: JsonObject, source: str) -> None:
         raise UpstreamError(read.info.failure, logged="the upstream's answer is an error")
 
 
-async def _named(events: AsyncIterable[Event]) -> AsyncIterator[Event]:
-    """Raise `UpstreamError` for a call without a name, which no client could be given."""
-    async for event in events:
-        if isinstance(event, CallFailed) and not event.name:
-            raise bad_answer(_UNREAD, event.detail)
-        yield event
-
-
 @contextmanager
 def _unreadable() -> Generator[None]:
     """Raise `UpstreamError` for an answer that its API does not define."""
     try:
         yield
     except ToolFmtError as error:
-        raise bad_answer(_UNREAD, error) from None
-
-
-async def _completed(
-    events: AsyncIterator[JsonObject], complete: Callable[[JsonObject], JsonObject]
-) -> AsyncIterator[JsonObject]:
-    async for event in events:
-        yield complete(event)
-
-
-async def _complete(
-    events: AsyncIterable[Event],
-    answered: GatewayAnswer,
-    info: AnswerInfo,
-    ended: Callable[[list[Event]], Awaitable[None]] | None,
-) -> AsyncIterator[Event]:
-    """Give the events of an answer; what goes wrong in it is its end, written as the client's API does.
-
-    `ended` is given the events of a complete answer before its end is written.
-
-    Raises `UpstreamError` where nothing of it has been given yet.
-    """
-    begun, failed = False, None
-    emitted: list[Event] = []
-    try:
-        async for event in events:
-            begun = True
-            if ended is not None:
-                emitted.append(event)
-            yield event
-        if info.failure is not None:
-            failed = UpstreamError(info.failure, logged="the upstream's answer ended in an error")
-        elif info.stop is None:
-            failed = bad_answer("the upstream's answer ended before it was complete")
-        elif ended is not None:
-            await ended(emitted)
-    except ExchangeError as error:
-        failed = error
-    except ToolFmtError as error:
-        failed = bad_answer(_UNREAD, error)
-    if failed is None:
-        return
-    if not begun:
-        raise failed
-    answered.error = failed.logged
-    info.error, info.failure = failed.failure.message, failed.failure
+        raise bad_answer(UNREADABLE, error) from None
 
 
 _ARGUMENTS: Final = frozenset({"arguments", "args", "input"})

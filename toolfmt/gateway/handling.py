@@ -46,10 +46,10 @@ redacted. A client that sends the header itself gets it after a stream too, in a
 
 @dataclass(slots=True)
 class GatewayAnswer:
-    """An answer for the client: a whole value, or the events of a stream."""
+    """An answer for the client: a whole value, or the events of a stream, in batches that are sent at once."""
 
     value: JsonValue = None
-    events: AsyncIterator[JsonObject] | None = None
+    events: AsyncIterator[list[JsonObject]] | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str])
     notices: dict[str, str] = field(default_factory=dict[str, str])
     """What the gateway did beside converting."""

@@ -72,8 +72,9 @@ class SocketServer:
                 caller = self._access.admit(socket, stack)
                 answered = await self._handler.answer(body, {"stream": True}, stack, caller)
                 assert answered.events is not None  # noqa: S101 - a stream was asked for
-                async for event in answered.events:
-                    await socket.send_text(jsontext.dumps(event, compact=True))
+                async for batch in answered.events:
+                    for event in batch:
+                        await socket.send_text(jsontext.dumps(event, compact=True))
             except ExchangeError as error:
                 status = error_status(error.failure, self._handler.format)
                 failed: JsonObject = {"type": "error", "status": status}

@@ -98,7 +98,7 @@ def _found(fields: JsonObject, table: Table) -> Iterator[tuple[str, str, JsonVal
     """List each setting that is given, with its place and its value."""
     for setting in table.settings:
         for place in (setting.at, *setting.also):
-            found = at(fields, place) if place else None
+            found = at(fields, place) if place.partition(".")[0] in fields else None
             value = None if found is None else _meaning(found, setting)
             if value is not None:
                 yield setting.name, place, value
