@@ -65,7 +65,6 @@ class Upstream:
         key = secret(back.key_env, back.key_file)
         self._key = key or ""
         self._headers = {
-            **_HEADERS,
             **self.api.headers,
             **(self.api.key(key) if key else {}),
             **{name.lower(): value for name, value in back.headers.items()},
@@ -135,6 +134,7 @@ class Upstream:
             propagate.inject(headers)
         if self._signer is not None:
             headers = self._signer.headers(method, address, content, headers)
+        headers = {**_HEADERS, **headers}  # which a signature does not cover
         sent = httpx2.Request(method, address, content=content, headers=headers, extensions=self._extensions)
         response: httpx2.Response | None = None
         try:
