@@ -24,7 +24,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
 from typing import Final, Unpack
 
 from toolfmt import jsontext
@@ -39,7 +38,7 @@ from toolfmt.lookup.choice import Choice, chosen, nothing_chosen
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.mending.mend_json import doubled
-from toolfmt.parsers.respelling import LONGEST, renamed, respelled
+from toolfmt.parsers.respelling import LONGEST, renamed, respelled, sparing
 from toolfmt.parsing import parse
 from toolfmt.schema import property_names
 from toolfmt.tools import tools as definitions
@@ -76,7 +75,7 @@ def change(dialect: AnyDialect, tools: object, failure: CallFailed, example: str
     if dialect.syntax is None or failure.reason not in _CHANGED or len(failure.raw) > LONGEST:
         return Correction()
     raw = failure.raw.rstrip()
-    reads = partial(_reads, dialect, tools, alone=False)
+    reads = sparing(lambda text: _reads(dialect, tools, text, alone=False), otherwise=False)
     if slips := respelled(dialect.syntax.forms[0], definitions(tools) if tools else (), raw, example, reads):
         return Correction("" if failure.reason == "unread_call" else "a marker is misspelt", slips, "malformed")
     slips = renamed(raw, example, keys, reads) or doubled(raw, reads) or _keyed(dialect, tools, raw, reads)

@@ -14,7 +14,8 @@ import pytest
 from bench.growth import AUTO, EXPONENT, OPTIONS, Cell, mixtures, traps_of
 from bench.traps import Mixture, Trap
 from tests import sampling
-from toolfmt import convert, open_parser, render_results
+from toolfmt import convert, correcting, open_parser, parsing, render_results
+from toolfmt.parsers.respelling import AGAIN
 from toolfmt.parsers.scanning.resuming import Resync
 
 if TYPE_CHECKING:
@@ -161,3 +162,50 @@ def test_a_result_is_made_harmless_in_steps_in_proportion_to_it(unit: str) -> No
     shown(10)
     small, large = (steps(lambda size=size: shown(size)) for size in (4_000, 16_000))
     assert exponent(small, large, 4) <= EXPONENT
+
+
+MISNAMED = {
+    "keys": '{"tol": "get_weather", "arg": {"city": "Oslo"}, "tp": "x", "y": {"z": 1}}\n',
+    "tags": '<call nm="get_weather" kind="x"><par nm="city" st="1">Oslo</par></call>\n',
+    "markers": '<fnction_calls><invke nme="get_weather"><paramter nme="city">Oslo</paramter></invke></fnction_calls>\n',
+}
+
+
+@pytest.mark.parametrize("dialect", [AUTO, "hermes", "qwen3-coder"])
+@pytest.mark.parametrize("kind", MISNAMED)
+def test_an_answer_that_resembles_many_formats_is_read_again_within_bounds(
+    monkeypatch: pytest.MonkeyPatch, kind: str, dialect: str
+) -> None:
+    make, lengths = parsing.call_reader, [0]
+
+    def counting(offered: Any) -> Any:
+        read = make(offered)
+
+        def reading(text: str, name: str) -> Any:
+            lengths.append(len(text))
+            return read(text, name)
+
+        return reading
+
+    monkeypatch.setattr(parsing, "call_reader", counting)
+    offered = {"name": "get_weather", "inputSchema": {"properties": {"city": {"type": "string"}}}}
+    for filler in ("", '{"a": 1, "b": 2}\n' * 60, "<tool_cal>x" * 150, "<function_cals> " * 1000, "word " * 10_000):
+        for text in (MISNAMED[kind] + filler, filler + MISNAMED[kind]):
+            lengths.clear()
+            assert parsing.parse(text, dialect=dialect, tools=[offered]).hint or len(text) > 10_000
+            assert sum(lengths) <= AGAIN + len(text) + 4 * 8192
+
+
+def test_a_failed_call_is_read_again_within_bounds_for_its_feedback(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = [0]
+
+    def counting(text: str, **options: Any) -> Any:
+        lengths.append(len(text))
+        return parsing.parse(text, **options)
+
+    monkeypatch.setattr(correcting, "parse", counting)
+    filler = ", ".join(f'"k{number}": {number}' for number in range(500))
+    raw = f'<tool>{{"naem": "f", "argx": {{"city": 1}}, "q1": 1, "q2": 2, {filler}}}</tool>'
+    (failure,) = parsing.parse(raw, dialect="tool-json").failures
+    assert "could not be used" in correcting.feedback(failure, dialect="tool-json", tools=[{"name": "f"}])
+    assert sum(lengths) <= AGAIN + 2 * len(raw)

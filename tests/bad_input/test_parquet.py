@@ -138,7 +138,10 @@ def test_the_longest_row_of_a_column_is_known_from_its_levels(tmp_path: Path, ve
         flat = [[1] * length for length in lengths]
         deep = [[[1] * 2] * (length // 2) for length in lengths]
         table = pa.table({"flat": flat, "deep": deep, "far": [[[[one]]] for one in flat]})
-        small = {"data_page_size": draw.choice([64, 1 << 20]), "write_batch_size": draw.choice([3, 1024])}
+        small: dict[str, Any] = {
+            "data_page_size": draw.choice([64, 1 << 20]),
+            "write_batch_size": draw.choice([3, 1024]),
+        }
         pq.write_table(table, path, compression=packed, data_page_version=version, use_dictionary=False, **small)
         with path.open("rb") as stored, pq.ParquetFile(path) as file:
             for number in range(3):

@@ -42,7 +42,7 @@ def misnamed_call(
     if not _BRACKET(text):
         return None
     words = [word for word in dict.fromkeys(_NAME.findall(text)) if word not in names][:_WORDS]
-    likely = [(word, near[0]) for word in words if (near := get_close_matches(word, names, 1, _CLOSE))]
+    likely = [(word, near[0]) for word in words if (near := get_close_matches(word, [*names], 1, _CLOSE))]
     for word, name in likely[:_TRIED]:
         place = re.compile(rf"(?<![\w.\-]){re.escape(word)}(?![\w.\-])")
         events = read(place.sub(name, text), dialect or "auto")

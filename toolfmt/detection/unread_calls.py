@@ -27,7 +27,7 @@ from toolfmt.jsontext import is_array
 from toolfmt.lookup.registry import default_registry
 from toolfmt.parsers.compiled.sections import any_of
 from toolfmt.parsers.mending.mend_json import JsonMender, doubled
-from toolfmt.parsers.respelling import example, misspelt, renamed
+from toolfmt.parsers.respelling import example, misspelt, renamed, sparing
 from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
@@ -148,14 +148,19 @@ def unread_notice(text: str, whole: str, tools: Mapping[str, ToolDefinition], di
     start = max(0, whole.find(raw))
     at = looked.find(raw)
     looked = looked[max(0, at - _AROUND) : at + _HINTED]
-    more = how_to_read(looked, dialect, read) or _changed(looked, dialect, read) or _beside_marker(looked, dialect)
+    read = sparing(read, ())  # a text that is made for it resembles many formats, with many names
+    more = _how_to_read(looked, dialect, read) or _changed(looked, dialect, read) or _beside_marker(looked, dialect)
     unknown = f"as {dialect} writes it" if dialect else "in a format that is known"
     span: Span = (start, start + len(raw))
     return [Notice(UNREAD, more or f"it looks like a call of {name!r}, but not {unknown}", span)]
 
 
 def how_to_read(text: str, dialect: str, read: Read) -> str:
-    """Say which format a text without a call of `dialect` is in, or which of its markers is misspelt; "" if unknown."""
+    """Say which format a text without a call of `dialect` is in, or what is misspelt in it; "" if unknown."""
+    return _how_to_read(text, dialect, sparing(read, ()))
+
+
+def _how_to_read(text: str, dialect: str, read: Read) -> str:
     registry = default_registry()
     others = [name for name in _nearest(text, registry)[1] if name != dialect]
     likely = next((name for name in others if _calls(read, text, name)), "")

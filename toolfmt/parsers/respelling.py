@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from html import unescape
 from itertools import permutations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.mending.mend_tags import TagMender
@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     from toolfmt.dialect.record import AnyDialect
     from toolfmt.dialect.syntax import Form
 
+_P = ParamSpec("_P")
+_ReadT = TypeVar("_ReadT")
+
 LONGEST: Final = 20_000
 """Characters of a text that is read again."""
+AGAIN: Final = 32_768
+"""Characters that are read in all attempts to find what is wrong with a text."""
 _MARK: Final = re.compile(
     r"(<[|\uff5c][^\w\s<>][|\uff5c]>|</?[^<>\s=\"']{1,80}(?:>|(?=[\s=\"']))|&lt;/?[\w|]{2,60}&gt;|\[{1,2}/?\w{3,40}\]{0,2}|✿\w{2,40}✿)"
     r"((?:[\s=\"'][^<>\n]{0,200}>)?)"
@@ -42,6 +47,18 @@ _ALIKE: Final = {
 """What is written for a character of a marker: a blank for U+2581, an ASCII bar for a full-width one, or nothing."""
 _CALL: Final = ToolInvocation(name="f", arguments={"a": "b"})
 _TOOL: Final = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
+
+
+def sparing(read: Callable[Concatenate[str, _P], _ReadT], otherwise: _ReadT) -> Callable[Concatenate[str, _P], _ReadT]:
+    """Read texts with `read` until they have `AGAIN` characters together, and then return `otherwise`."""
+    left = AGAIN
+
+    def again(text: str, *args: _P.args, **options: _P.kwargs) -> _ReadT:
+        nonlocal left
+        left -= len(text)
+        return read(text, *args, **options) if left >= 0 else otherwise
+
+    return again
 
 
 def misspelt(dialect: AnyDialect, text: str, reads: Callable[[str], bool]) -> str:
