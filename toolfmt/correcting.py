@@ -259,13 +259,27 @@ def _way_on(dialect: AnyDialect) -> str:
     return f"If you are done, write {marker} and your answer after it." if marker else ""
 
 
+def what_to_change(failure: CallFailed, *, tools: object = None, **choice: Unpack[Choice]) -> str:
+    """Say what has to be written instead of what in a failed call; "" if that is not known."""
+    dialect = chosen(choice)[0]
+    offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
+    return change(dialect, tools, failure, *_correct(dialect, offered, failure.name, failure.raw, failure.detail)).slips
+
+
+def _correct(
+    dialect: AnyDialect, offered: Mapping[str, ToolDefinition], name: str, raw: str, detail: str
+) -> tuple[str, list[str]]:
+    """Return a correct call of the tool that was meant, and the names of its parameters."""
+    meant = offered.get(_meant(name, raw, offered))
+    keys = [] if meant is None else list(property_names(meant.parameters))
+    return _example(dialect, meant, offered, detail), keys
+
+
 def _feedback(  # noqa: PLR0913, PLR0917 - what there is to report
     dialect: AnyDialect, tools: object, reason: str, detail: str, raw: str, name: str, failure: CallFailed | None = None
 ) -> str:
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
-    name = _meant(name, raw, offered)
-    example = _example(dialect, offered.get(name), offered, detail)
-    keys = list(property_names(offered[name].parameters)) if name in offered else []
+    example, keys = _correct(dialect, offered, name, raw, detail)
     found = change(dialect, tools, failure, example, keys) if failure is not None else Correction()
     return render_template(
         "feedback.jinja",

@@ -205,3 +205,10 @@ def test_no_template_raises_anything_else(tmp_path_factory: pytest.TempPathFacto
     except ToolFmtError:
         return
     assert found.reasons
+
+
+def test_the_name_of_a_dialect_is_no_folder() -> None:
+    with pytest.raises(FileNotFoundError, match="it is the name of a dialect: give dialect='hermes'"):
+        toolfmt.find_dialect("hermes")
+    with pytest.raises(FileNotFoundError, match="No such file"):
+        toolfmt.find_dialect("no such folder")

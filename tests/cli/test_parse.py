@@ -219,3 +219,25 @@ def test_text_is_typed_by_its_looks_when_asked(run: Run) -> None:
     for options, value in (((), "42"), (("--infer-types",), 42)):
         read = json.loads(run("parse", "-d", "qwen3-coder", "--json", *options, stdin=text)[1])
         assert [call["arguments"] for call in read["calls"]] == [{"n": value}]
+
+
+def test_a_failure_names_the_tool_and_what_to_write(run: Run, tools: Path) -> None:
+    answer = "<tool_call>\n<function=get_weather>\n<parameter=city>\nRome\n</paramter>\n</function>\n</tool_call>"
+    code, out, err = run("parse", "-d", "qwen3-coder", "--tools", tools, stdin=answer)
+    assert (code, "malformed of get_weather at 0-" in out) == (1, True)
+    assert err == "toolfmt: call 0: write </parameter> instead of '</paramter>'\n"
+
+
+def test_advice_names_options(run: Run) -> None:
+    assert run("parse", "-p", "hermes", stdin="x")[2] == (
+        "toolfmt: unknown provider 'hermes'; it is a dialect: give --dialect hermes\n"
+    )
+    assert "--dialect pythonic reads [name(key=value)]" in run("parse", "-d", "hermes", stdin="f(a=1)")[2]
+
+
+def test_a_format_that_finds_no_call_either_is_no_advice(run: Run, tools: Path) -> None:
+    for name in ("pythonic", "llama4-pythonic"):
+        _, out, err = run("parse", "-d", name, "--tools", tools, stdin="[get_weather(**{'city': 'Rome'})]")
+        assert f"not as {name} writes it" in out
+        assert "give" not in out + err
+        assert "a call that no format reads as it is" in run("parse", "-d", name, stdin="[f(**{'a': 1})]")[2]

@@ -75,15 +75,15 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_results_have_the_dialects_form(run: Run) -> None:
     code, out, err = run("run", "--tools", "run_tools:registry", "-d", "hermes", stdin=f"Sure. {DOUBLE}{DOUBLE}")
     assert (code, err) == (0, "")
-    assert out == "<tool_response>\n8\n</tool_response>\n<tool_response>\n8\n</tool_response>"
+    assert out == "<tool_response>\n8\n</tool_response>\n<tool_response>\n8\n</tool_response>\n"
 
 
 def test_the_format_may_be_found_from_the_text(run: Run) -> None:
     call = "<tool_call>\n<function=double>\n<parameter=n>\n4\n</parameter>\n</function>\n</tool_call>"
     spaced = DOUBLE.replace("<tool_call>", "<tool_call>\n").replace("</", "\n</")
     for text, result in (
-        (spaced, "<tool_response>\n8\n</tool_response>"),
-        (call, "<tool_response>\n8\n</tool_response>"),
+        (spaced, "<tool_response>\n8\n</tool_response>\n"),
+        (call, "<tool_response>\n8\n</tool_response>\n"),
     ):
         assert run("run", "--tools", "run_tools:registry", "-d", "auto", stdin=text) == (0, result, "")
     code, out, err = run("run", "--tools", "run_tools:registry", "-d", "auto", stdin="Nothing to do.")
@@ -187,7 +187,7 @@ def test_what_tools_print_goes_to_stderr(tmp_path: Path) -> None:
         )
         return done.stdout, done.stderr
 
-    assert said()[0] == "<tool_response>\ndone\n</tool_response>"
+    assert said()[0] == "<tool_response>\ndone\n</tool_response>\n"
     out, err = said("--json")
     assert json.loads(out)[0]["result"]["content"] == "done"
     assert {"a word", "unflushed", "a program"} <= {*err.replace("unflushed", "unflushed\n").splitlines()}

@@ -56,7 +56,7 @@ def test_a_file_is_one_conversation(run: Run, tmp_path: Path, name: str) -> None
         assert (code, [json.loads(one) for one in out.splitlines()]) == (0, [EXPECTED] * 2)
     assert run("convert", tmp_path, "--to", "openai-chat", "--out", f"{tmp_path}/out/")[0] == 0
     assert [json.loads(one.read_text("utf-8")) for one in sorted((tmp_path / "out").iterdir())] == [EXPECTED] * 2
-    assert run("stats", tmp_path / "a.jsonl", "--from", name)[2] == "toolfmt: 1 conversations, 0 unreadable\n"
+    assert run("stats", tmp_path / "a.jsonl", "--from", name)[2] == "toolfmt: 1 conversation, 0 unreadable\n"
     shown = run("view", tmp_path / "a.jsonl", "--from", name)[1]
     assert "Hi." in shown
     assert "Hello." in shown
@@ -101,7 +101,7 @@ def test_a_damaged_line_costs_only_itself(run: Run, tmp_path: Path) -> None:
     code, _, err = run("convert", str(whole), "--from", "claude-code", "--to", "openai-chat")
     assert (code, "beside" in err) == (0, True)
     assert run("convert", str(whole), "--from", "claude-code", "--to", "openai-chat", "--strict")[0] == 2
-    assert run("stats", str(whole))[2] == "toolfmt: 1 conversations, 0 unreadable\n"
+    assert run("stats", str(whole))[2] == "toolfmt: 1 conversation, 0 unreadable\n"
     said = [json.dumps(line(at, "user", f"Said {at}.", at - 1 if at > 1 else None)) for at in (1, 2, 3, 4)]
     said[2] = said[2][:40]
     whole.write_text("\n".join(said), "utf-8")

@@ -120,6 +120,17 @@ def test_an_empty_list_is_no_arguments_where_the_tool_takes_none(dialect: Dialec
     assert taking.calls == ()
 
 
+def test_arguments_that_are_null_are_reported(dialect: Dialect[str]) -> None:
+    tool = tool_of({"type": "object", "properties": {}})
+    text = written(dialect, tool, {})
+    assert text is not None
+    if text.count("{}") == 1:
+        for empty in ("null", '""', '" "'):
+            result = parse(text.replace("{}", empty), dialect=dialect, tools=[tool])
+            assert all(call.arguments == {} and call.certainty != "exact" for call in result.calls)
+            assert not result.calls or {notice.kind for notice in result.notices} & {"defaulted", "loose_form"}
+
+
 def test_reasoning_that_goes_on_keeps_its_first_blank(dialect: Dialect[str]) -> None:
     syntax = dialect.syntax
     if syntax is None or syntax.frame is not None:

@@ -144,3 +144,16 @@ def test_a_key_that_no_tool_has_and_that_is_no_word_is_a_slip() -> None:
     ):
         result = toolfmt.parse(text, dialect=dialect, tools=[tool])
         assert ([*result.calls], len(result.failures)) == ([], 1), dialect
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("[f(a=1), 3]", "'3', at offset 9"),
+        ("[f(a=1), # two\n f(a=2)]", "a comment, at offset 9"),
+        ("[f(a=1) # one\n]", "a comment, at offset 8"),
+    ],
+)
+def test_what_is_in_a_list_of_calls_beside_them_is_named(answer: str, found: str) -> None:
+    (failure,) = toolfmt.parse(answer, dialect="pythonic", tools=[{"name": "f", "parameters": {}}]).failures
+    assert failure.detail == f"expected another call or the end of the calls, found {found}"

@@ -232,5 +232,24 @@ def test_a_text_that_may_be_several_values_is_guessed() -> None:
 def test_a_label_that_is_there_twice_is_no_input() -> None:
     text = 'Action: search_docs\nAction Input:Action Input: "x"\n'
     assert [failure.detail for failure in toolfmt.parse(text, dialect="react", tools=TOOLS).failures] == [
-        "the input's label is there twice, at offset 19"
+        "the input's label is there twice, at offset 33"
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["Action: f\nAction Input: \n  %", "Action: f(% )", "Action: f\nAction Input: ```\n% ```"]
+)
+def test_the_place_of_a_wrong_input_is_where_it_begins(text: str) -> None:
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"a": {}, "b": {}}}}
+    (failure,) = toolfmt.parse(text.replace("%", "[1]"), dialect="react", tools=[tool]).failures
+    assert failure.detail.endswith(f"at offset {text.index('%')}")
+
+
+def test_a_failed_call_says_that_its_tool_does_not_exist_either() -> None:
+    (failure,) = toolfmt.parse("Action: serch_docs\nAction Input: x", dialect="react", tools=TOOLS).failures
+    assert failure.detail.endswith("at offset 33\nno tool is called 'serch_docs'; did you mean 'search_docs'?")
+
+
+def test_the_notice_of_a_loose_step_says_how_it_is_written() -> None:
+    (notice,) = toolfmt.parse('Action: "search_docs" {"query": "x"}', dialect="react", tools=TOOLS).notices
+    assert notice.detail == "a step that is not written as `Action: tool` and on the next line `Action Input: {...}`"

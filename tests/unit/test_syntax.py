@@ -49,9 +49,13 @@ FRAME = {"header": "<h>", "start": "<s>", "body": "<b>", "routes": [{"to": "call
         ({"forms": []}, "/forms: a format has at least one form"),
         (
             {"forms": [{**BODY, "call": "{nmae}{call}"}]},
-            "/forms/0/call: there is no slot {nmae} here: did you mean {name}",
+            "/forms/0/call: there is no slot {nmae} here; there are {agent}, {any}, {args}, ",
         ),
         ({"forms": [{"call": "<t>{name}</t>"}]}, "/forms/0/call: a call has one body"),
+        (
+            {"forms": [{"call": "<t>{name} {members}</t>", "elements": {"member": "<a {key}>{value}"}}]},
+            "/forms/0/elements/member: nothing follows {value}",
+        ),
         ({"forms": [{**BODY, "call": "{call}{args}"}]}, "/forms/0/call: a call has one body"),
         ({"forms": [{"call": "{call}"}]}, "/forms/0/call: nothing describes {call}: give `json`"),
         ({"forms": [{**BODY, "call": "{name}{args}"}]}, "/forms/0/json: the call has no slot {call}"),

@@ -19,7 +19,7 @@ from cyclopts import Parameter
 from toolfmt import jsontext
 from toolfmt.cli.choice import meant
 from toolfmt.cli.events import event_record, result_record, say_events
-from toolfmt.cli.output import say, write_json, write_table
+from toolfmt.cli.output import counted_as, say, write_json, write_table
 from toolfmt.events import CallEnd, coalesce
 from toolfmt.lookup.registry import default_registry
 from toolfmt.manifests import manifest
@@ -183,7 +183,7 @@ def _introduce(recording: Recording, replays: list[Replay]) -> None:
     source = recording.data["source"]
     say(
         "toolfmt demo",
-        f"{_formats(len(replays))}: tools -> manifest -> an answer -> its calls, read whole and streamed",
+        f"{counted_as(len(replays), 'format')}: tools -> manifest -> an answer -> its calls, read whole and streamed",
         "bold cyan",
     )
     say("recorded", f"{source['name']} ({source['package']}, {source['license']}): {', '.join(recording.ids)}")
@@ -196,7 +196,8 @@ def _introduce(recording: Recording, replays: list[Replay]) -> None:
     if made:
         say(
             "",
-            f"* marks those of {_formats(made)} without a recording: the expected calls, written by the format itself.",
+            f"* marks those of {counted_as(made, 'format')} without a recording: the expected calls, written by the "
+            "format itself.",
         )
     say("")
 
@@ -235,15 +236,11 @@ def _conclude(replays: list[Replay]) -> None:
     note = f"; wrong: {', '.join(wrong)}" if wrong else ""
     say("")
     say("result", f"{len(replays) - len(wrong)} of {len(replays)} as expected{note}", "bold red" if wrong else "green")
-    name = replays[-1].dialect.name
+    name = (wrong or [replays[-1].dialect.name])[0]
     if len(replays) > 1:
         say("next", f"toolfmt demo {name}: the manifest, the answer and the events of one format")
     else:
         say("next", f"toolfmt parse ANSWER.txt --dialect {name} --tools TOOLS.json: read your own answer")
-
-
-def _formats(count: int) -> str:
-    return "1 format" if count == 1 else f"{count} formats"
 
 
 def _mark(one: Replay) -> str:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.cli.output import say
+from toolfmt.cli.output import as_options, say
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import ToolInvocation
 
@@ -104,9 +104,10 @@ def _say_outcome(event: Event) -> None:
             given |= {} if call.certainty == "exact" else {"reading": call.certainty}
             facts = ", ".join(f"{key} {value}" for key, value in given.items() if value is not None)
             say(f"call {index}", f"{call.name}  ({facts})\n{jsontext.dumps(call.arguments)}", "bold green")
-        case CallFailed(index, _, reason, detail, (start, end)):
-            say(f"call {index} failed", f"{reason} at {start}-{end}: {detail}", "bold red")
+        case CallFailed(index, _, reason, detail, (start, end), name):
+            of = f" of {name}" if name else ""
+            say(f"call {index} failed", f"{reason}{of} at {start}-{end}: {detail}", "bold red")
         case Notice(kind, detail, (start, end)):
-            say("notice", f"{kind} at {start}-{end}: {detail.strip()}", "yellow")
+            say("notice", f"{kind} at {start}-{end}: {as_options(detail.strip())}", "yellow")
         case _:
             pass

@@ -32,6 +32,7 @@ LABEL: Final = 18
 _GAP: Final = 3
 _ITEM: Final = "- "
 _BREAK: Final = "\n  "
+_ARGUMENT = re.compile(r"\b(dialect|provider|model|tools)=(?:'([^'\s]+)')?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -48,13 +49,23 @@ def refuse(error: BaseException) -> int:
     return USAGE
 
 
+def as_options(text: str) -> str:
+    """Write the arguments that a message of the library names as the command line has them: `--dialect hermes`."""
+    return _ARGUMENT.sub(lambda found: f"--{found[1]}{' ' if found[2] else ''}{found[2] or ''}", text)
+
+
 def note(text: str) -> None:
     """Write a line to stderr; the items of a list in the text stay on lines of their own."""
-    lines = [visible(line.strip()) for line in text.splitlines() if line.strip()]
+    lines = [visible(line.strip()) for line in as_options(text).splitlines() if line.strip()]
     written = lines[0] if lines else ""
     for before, line in pairwise(lines):
         written += f"{_BREAK if (before.startswith(_ITEM) or line.startswith(_ITEM)) else ' '}{line}"
     sys.stderr.write(f"toolfmt: {written}\n")
+
+
+def counted_as(count: int, noun: str) -> str:
+    """Write a number and what it counts."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def write(text: str) -> None:

@@ -13,7 +13,7 @@ from toolfmt.cli.output import UsageError, note, write, write_json, write_json_l
 from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.events import CallFailed, Event, Notice, Span
 from toolfmt.model import ToolDefinition
-from toolfmt.parsing import ParseOptions, ParseResult, parse_stream
+from toolfmt.parsing import ParseOptions, ParseResult, call_reader, parse_stream
 from toolfmt.parsing import parse as parse_text
 
 
@@ -66,6 +66,13 @@ def parse(  # noqa: PLR0913 - one argument for each option
             write_json(result_record(result))
         else:
             say_events(result.events)
+    if result.failures:
+        from toolfmt.correcting import what_to_change
+
+        read_as = result.dialect if isinstance(dialect, str) else dialect
+        for failure in result.failures:
+            if what := what_to_change(failure, tools=offered, dialect=read_as):
+                note(f"call {failure.index}: {what}")
     if not result.events:
         note(f"{'stdin' if file == STDIN else file} is empty: the answer has no text and no call")
     elif not result.ended:
@@ -103,14 +110,14 @@ def note_no_call(chosen: str, text: str, offered: Sequence[ToolDefinition]) -> b
     """Write a note on what an answer without a call looks like; returns whether it looks like anything."""
     from toolfmt.detection.detecting import unread
 
-    found = unread(text, tuple(offered))
+    found = unread(text, tuple(offered), call_reader({tool.name: tool for tool in offered}))
     if found is None:
         return False
     read = f"no call found as {chosen}, but it" if chosen else "no call found, but it"
     if found.kind == "api":
         note(f"{read} looks like an API's answer: `toolfmt view` shows it, `toolfmt run --api` runs its calls")
         return True
-    if found.kind == "expression":
+    if found.kind == "expression" or (found.kind == "dialect" and not found.dialects):
         note(f"{read} {found.advice().removeprefix('it ')}")
         return True
     others = [name for name in found.dialects if name != chosen]

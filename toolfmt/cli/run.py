@@ -195,7 +195,7 @@ def run(  # noqa: PLR0913 - one argument for each option
     elif to is not None:
         _write_messages(played, to)
     elif played.received.ended:
-        write(played.text())
+        write(f"{played.text().removesuffix(chr(10))}\n")
     failed = played.step.failures or any(execution.has_error for execution in played.step.executions)
     return 1 if failed or wrong is not None else 0
 

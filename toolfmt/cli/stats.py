@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.files import Files, check_jobs, progress
-from toolfmt.cli.output import note, write_json, write_table
+from toolfmt.cli.output import counted_as, note, write_json, write_table
 from toolfmt.corpora.engines import mapped
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.statistics import Statistics, count_batch
@@ -38,7 +38,7 @@ def stats(
         write_json(total.report())
     else:
         _show(total.report())
-    note(f"{total.conversations} conversations, {total.unreadable} unreadable")
+    note(f"{counted_as(total.conversations, 'conversation')}, {total.unreadable} unreadable")
     return 1 if total.unreadable else 0
 
 

@@ -17,9 +17,12 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import Registry, default_registry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from toolfmt.events import CallEnd, CallFailed
     from toolfmt.model import JsonValue, ToolDefinition
+
+    Read = Callable[[str, str], Sequence[CallEnd | CallFailed]]
 
 
 _READ: Final = 65536
@@ -84,20 +87,24 @@ class Unread:
             return "it looks like an API's stream: toolfmt.read_answer(text) reads it"
         if self.kind == "expression":
             return "it looks like a call without a list around it: dialect='pythonic' reads [name(key=value)]"
+        if not self.dialects:
+            return "it looks like a call that no format reads as it is"
         others = [name for name in self.dialects if name != dialect]
         return f"it looks like {' or '.join(others)}: give dialect={others[0]!r}" if others else ""
 
 
-def unread(text: str, tools: object = None) -> Unread | None:
-    """Return what a text without a call looks like; None for plain text."""
+def unread(text: str, tools: object = None, read: Read | None = None) -> Unread | None:
+    """Return what a text without a call looks like; None for plain text.
+
+    With `read`, which reads calls in the dialect of a name, dialects are named that find a call, if only a broken one.
+    """
     stripped = text.strip()
     if _EVENTS.match(stripped):
         return Unread("stream")
     if _is_answer(stripped):
         return Unread("api")
-    found = tuple(lookalikes(text, tools))
-    if found:
-        return Unread("dialect", found)
+    if found := lookalikes(text, tools):
+        return Unread("dialect", tuple(name for name in found if read is None or read(text, name)))
     return Unread("expression") if _is_call(stripped) else None
 
 

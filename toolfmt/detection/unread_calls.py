@@ -31,13 +31,13 @@ from toolfmt.parsers.respelling import example, misspelt, renamed, sparing
 from toolfmt.schema import property_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from toolfmt.detection.detecting import Read
     from toolfmt.events import Span
     from toolfmt.lookup.registry import Registry
     from toolfmt.model import ToolDefinition
 
-    Read = Callable[[str, str], Sequence[CallEnd | CallFailed]]
 
 UNREAD: Final = "unread_call"
 """The kind of the notice, and the reason of the failure, of a call that was not read."""
@@ -168,8 +168,8 @@ def _how_to_read(text: str, dialect: str, read: Read) -> str:
         slips = misspelt(registry.dialect(name), text, lambda said, name=name: _calls(read, said, name))
         if slips:
             return f"{'' if name == dialect else f'it looks like {name}, and '}a marker is misspelt: {slips}"
-    found = unread(text)
-    if found is not None and (advice := found.advice(dialect)):
+    found = unread(text, read=read)
+    if found is not None and (found.dialects or found.kind != "dialect") and (advice := found.advice(dialect)):
         return advice
     bare = [one.dialect for one in table(registry).bare if one.dialect != dialect] if _BRACKET.search(text) else []
     likely = likely or next((name for name in bare if _calls(read, text, name)), "")

@@ -2,7 +2,7 @@
 
 Each fault raises `DialectRecordError` with the field's JSON Pointer:
 
-    /forms/0/call: there is no slot {nmae} here: did you mean {name}?
+    /forms/0/call: there is no slot {nmae} here; there are {agent}, {args}, ...
     /forms/0/call: nothing describes {call}: give `json`
     /forms/0/elements/item: a marker holds something else than blanks
 """
@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 from toolfmt.dialect.syntax import ANY_KEY, BODY_SLOTS, Maybe, Slot, Syntax, Verbatim, pieces
-from toolfmt.errors import DialectRecordError, close_names
+from toolfmt.errors import DialectRecordError
 from toolfmt.jsontext import MAX_NESTING, too_deep
 
 if TYPE_CHECKING:
@@ -206,6 +206,8 @@ def _check_elements(elements: Elements, where: str) -> None:
         else:
             _check_slots(template, place, _VALUE | {"key"}, "value", "key")
         _check_marker(template, place)
+        if template.rstrip().endswith("{value}"):
+            raise DialectRecordError(f"{place}: nothing follows {{value}}, so nothing shows where a value ends")
     for at, (opener, closer) in enumerate(elements.quotes):
         _check_marker(opener, f"{where}/quotes/{at}/0")
         _check_marker(closer, f"{where}/quotes/{at}/1")
@@ -225,9 +227,8 @@ def _check_slots(template: str, where: str, known: frozenset[str], *needed: str)
     _check_length(template, where)
     found = _slots(template)
     if unknown := sorted(found - known):
-        advice = "".join(
-            f": did you mean {{{name}}}?" for name in close_names(unknown[0], {name: name for name in known})[:1]
-        )
+        slots = ", ".join(f"{{{name}}}" for name in sorted(known))
+        advice = f"; there are {slots}" if len(known) > 1 else f", only {slots}" if known else ""
         raise DialectRecordError(f"{where}: there is no slot {{{unknown[0]}}} here{advice}")
     for name in needed:
         if name not in found:

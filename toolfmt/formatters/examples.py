@@ -75,7 +75,8 @@ def verified(
         back = [event.call for event in events if isinstance(event, CallEnd)]
         for index, call in enumerate(calls):
             if index >= len(back) or back[index].name != call.name:
-                advice = "" if call.name in tools else "; give its definition (tools=)"
+                advice = "; its definition is not among the tools" if tools else "; give its definition (tools=)"
+                advice = "" if call.name in tools else advice
                 raise UnrepresentableError(dialect, "/arguments", f"{call.name!r} would not be read back{advice}")
             wrong = _difference(call, back[index])
             if wrong is not None:

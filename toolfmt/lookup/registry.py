@@ -152,11 +152,11 @@ class Registry:
         key = _spelling(name, "provider")
         if key in self._providers:
             return self._providers[key]
+        if key in self._dialects:
+            raise UnknownDialectError("provider", name, advice=f"it is a dialect: give dialect={name!r}")
         if written := family(key, self.models):
             advice = f"it is a family of models, which write {' or '.join(written)}: give model= the model's id"
             raise UnknownDialectError("provider", name, advice=advice)
-        if key in self._dialects:
-            raise UnknownDialectError("provider", name, advice=f"it is a dialect: give dialect={name!r}")
         raise _unknown("provider", name, self._providers)
 
     @checked

@@ -89,8 +89,11 @@ class CheckedParser(PassingParser):
             return events
         if self._strict:
             self._beside = self._beside or any(map(_is_text_or_failure, events))
-        if CallEnd in map(type, events) and not self._known(events):
+        kinds = {*map(type, events)}
+        if CallEnd in kinds and not self._known(events):
             events = [one for event in events for one in (self._call(event) if isinstance(event, CallEnd) else [event])]
+        if CallFailed in kinds:
+            events = [self._named(event) if isinstance(event, CallFailed) else event for event in events]
         if self._strict and (self._held or any(isinstance(event, CallEnd) for event in events)):
             self._held.extend(events)
             return []
@@ -103,13 +106,25 @@ class CheckedParser(PassingParser):
         tools = self._options.tools
         return not tools or all(event.call.name in tools for event in events if isinstance(event, CallEnd))
 
+    def _unknown(self, name: str) -> str:
+        """Describe a name that no tool has; "" if one has it, or if there are none."""
+        tools = self._options.tools
+        if not tools or name in tools:
+            return ""
+        near = did_you_mean(close_names(name, {one.lower(): one for one in tools}))
+        return f"no tool is called {name!r}; {near or f'offered: {some(tools)}'}"
+
+    def _named(self, event: CallFailed) -> CallFailed:
+        """Say of a failed call that its tool does not exist either; the name of one that was cut may be incomplete."""
+        known = not event.name or event.reason in {"truncated", "unknown_tool"}
+        detail = "" if known else self._unknown(event.name)
+        return replace(event, detail=f"{event.detail}\n{detail}") if detail else event
+
     def _call(self, event: CallEnd) -> list[Event]:
         call = event.call
         tool = self._options.tools.get(call.name)
         found: list[Event] = []
-        if self._options.tools and tool is None:
-            near = close_names(call.name, {name.lower(): name for name in self._options.tools})
-            detail = f"no tool is called {call.name!r}; {did_you_mean(near) or f'offered: {some(self._options.tools)}'}"
+        if detail := self._unknown(call.name):
             if self._validate:
                 return [self._failed(event, "unknown_tool", detail)]
             found.append(Notice("unknown_tool", detail, event.span))

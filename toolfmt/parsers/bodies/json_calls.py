@@ -347,23 +347,29 @@ class CallObject:
             refuse_mended(draft, self.arguments or {}, cur.at)
             return
         value: JsonValue = yield from self.value(cur)
-        if isinstance(value, str) and self.json.tolerant:
-            value = self._held(value, at)
-        tool = draft.sink.options.tools.get(draft.name)
-        if value == [] and self.json.tolerant and tool is not None and takes_none(tool.parameters):
-            draft.note("repaired_json", "an empty list for no arguments", at)
+        if self._is_empty(value):
+            draft.note("defaulted", f"the arguments are {jsontext.dumps(value)}: they count as {{}}", at, cur.at)
             value = dict[str, object]()
-        if value is None and not self.json.arguments_required:
-            value = {}
+        elif isinstance(value, str) and self.json.tolerant:
+            value = self._held(value, at)
         if not jsontext.is_object(value):
             self.failure = self.failure or _no_object(value, at)
             return
         self.arguments = value
         self._text.add(jsontext.dumps(value))
 
+    def _is_empty(self, value: JsonValue) -> bool:
+        """Whether a value that is not an object says that there are no arguments."""
+        if value is None:
+            return not self.json.arguments_required
+        tool = self.draft.sink.options.tools.get(self.draft.name)
+        if value == [] and tool is not None:
+            return self.json.tolerant and takes_none(tool.parameters)
+        return self.json.tolerant and isinstance(value, str) and not value.strip(WHITE)
+
     def _held(self, text: str, at: int) -> JsonValue:
         """Decode arguments that are the text of an object."""
-        value = self._decoded(text, at, held=True) if text.strip(WHITE) else dict[str, object]()
+        value = self._decoded(text, at, held=True)
         if self.failure is not None and "{" not in text:
             self.failure = _no_object(text, at)
         return value

@@ -58,6 +58,7 @@ _ODD_BARE: Final = re.compile(r"\s*(?:[:,=()\[\]{}'\"\u2018-\u201d]|/[/*]|\.\.\.
 """What no text without quotes is: empty, or structure or a typographic quote at its beginning."""
 _BARE_END: Final = re.compile(r"[<,\]}]")
 _NEXT_KEY: Final = regex.compile(r",\s{0,64}([^\s,:{}\[\]<>]{1,256})\s{0,64}:")
+_AFTER_CALL: Final = regex.compile(r"\)\s{0,64}(?:,\s{0,64})?(?P<next>\S)")
 _ONE_WORD: Final = re.compile(r"""[^\s,;:()\[\]{}='"<#]*\Z""").match
 WORDS: Final = {"True": "true", "true": "true", "False": "false", "false": "false"} | dict.fromkeys(
     ("None", "null", "none"), "null"
@@ -140,7 +141,12 @@ class LiteralReader:
         """Make sure that the call ends here: a quote may have ended a text too early."""
         cur, end = self._cur, self._grammar.end
         if (yield from match_next(cur, end)) is None and not cut_off(cur, end):
-            raise Malformed("malformed", "expected the end of the call after its arguments", cur.at)
+            after = yield from match_next(cur, _AFTER_CALL)
+            if after is None:
+                raise Malformed("malformed", "expected the end of the call after its arguments", cur.at)
+            found = "a comment" if after["next"] == "#" else repr(after["next"])
+            detail = f"expected another call or the end of the calls, found {found}"
+            raise Malformed("malformed", detail, cur.base + after.start("next"))
         if not self._grammar.literals.keywords:
             return
         cur.deadline = NEVER  # the call may be over
@@ -252,7 +258,8 @@ class LiteralReader:
         if self._named or len(self._by_place) >= len(names):
             raise Malformed("malformed", "an argument needs its name: name=value", self._cur.at)
         self._by_place.append(names[len(self._by_place)])
-        self._note("an argument had no name; it was matched by its position in the schema", guessed=True)
+        detail = f"an argument had no name; by its position in the schema it is {self._by_place[-1]!r}"
+        self._note(detail, "unnamed_argument", guessed=True)
         return self._by_place[-1]
 
     def _scalar(self, kind: str, inner: JsonObject | None, schema: JsonObject | None) -> Reading[None]:

@@ -314,7 +314,7 @@ class CallReader:
             tool = self.sink.options.tools.get(draft.name)
             if none is not None and tool is not None and takes_none(tool.parameters):
                 cur.pos = none.end()
-                draft.note("repaired_json", "an empty list for no arguments", at)
+                draft.note("defaulted", "the arguments are []: they count as {}", at, cur.at)
                 draft.add("{}")
                 return {}
             raise Malformed("arguments_not_object", f"expected an object, found {cur.buf[cur.pos]!r}", at)

@@ -42,13 +42,13 @@ _QUOTED = re.compile(r"`(?P<inside>[^`\n]*)`|'(?P<single>[^'\n\\]*)'")
 
 
 def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, *, called: bool) -> JsonObject:
-    """Read the arguments; raises `Malformed` where the text has no reading or more than one.
+    """Read the arguments in a text that begins at `at`; raises `Malformed` if it has no reading or more than one.
 
     `called` says that the text was in the brackets of a call, where plain words are rarer than mistakes.
     """
-    text = text.strip()
-    fenced = _FENCED.fullmatch(text)
-    text = fenced["inside"].strip() if fenced else text
+    text, at = _stripped(text, at)
+    if fenced := _FENCED.fullmatch(text):
+        text, at = _stripped(fenced["inside"], at + fenced.start("inside"))
     names = list(property_names(tool.parameters)) if tool is not None else []
     if text.lower() in _NOTHING and (called or text):
         if tool is not None and not names:
@@ -72,6 +72,10 @@ def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, 
     if pairs is not None:
         return pairs
     return _single(text, names, tool, at, called=called)
+
+
+def _stripped(text: str, at: int) -> tuple[str, int]:
+    return text.strip(), at + len(text) - len(text.lstrip())
 
 
 def _keywords(text: str) -> JsonObject | None:

@@ -45,8 +45,6 @@ _PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
 _TOKEN: Final = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|(?<!\w)'(?:[^'\\]|\\.)*+'(?!\w)|[()\[\]{}\"]|(?<!\w)'", re.DOTALL)
 _FENCE_END: Final = regex.compile(rf"{GAP}`{{3,8}}+")
 _FENCE_LAST: Final = re.compile(r"\s*`{3,8}\Z")
-_LOOSE: Final = "a step that is not written as asked for"
-_WANTED: Final = "expected the tool's input on a line of its own after its name, as a JSON object"
 _PLAIN: Final = r"[\w.:/\-]{1,256}+"
 
 
@@ -75,6 +73,9 @@ class StepSyntax(CompiledSyntax):
     def __init__(self, syntax: Syntax, tools: Collection[str] = ()) -> None:
         """Compile the labels; `tools` are the names that may be in quotes, or have no input after them."""
         before, _, after = syntax.forms[0].call.partition("{name}")
+        lines = syntax.forms[0].call.replace("{name}", "tool").replace("{args}", "{...}").split("\n")
+        written = " and on the next line ".join(f"`{line}`" for line in lines)
+        self.wanted, self.loose = f"expected {written}", f"a step that is not written as {written}"
         word = after.partition("{args}")[0].strip().rstrip(":")
         typed = before.strip().rstrip(":")
         names = any_of(tools)
@@ -142,11 +143,14 @@ class StepParser(TextParser):
             cur.mark()
             draft, cur.pos = Draft(self._sink, cur.at), found.end()
             yield from self._recovery.failed(
-                self._grammar.sections[0], draft, Malformed("malformed", _WANTED, cur.at), cur.at
+                self._grammar.sections[0],
+                draft,
+                Malformed("malformed", self._steps.wanted, cur.at),
+                cur.at,
             )
             return
         if loose:
-            self._sink.note("loose_form", _LOOSE, (cur.at, cur.base + found.end()))
+            self._sink.note("loose_form", self._steps.loose, (cur.at, cur.base + found.end()))
         yield from self._open_call(found, group)
         end = (yield from match_next(cur, _FENCE_END)) if fenced else None
         if end is not None:
@@ -180,7 +184,7 @@ class StepParser(TextParser):
         draft.add(jsontext.dumps(arguments))
         taken = f"; its input was taken as {', '.join(map(repr, arguments))}" if arguments else ""
         guessed = (cur.eof and end == cur.end) or self._may_be_several(draft.name, arguments, text)
-        draft.note("loose_form", _LOOSE + taken, start, end, guessed=guessed)
+        draft.note("loose_form", self._steps.loose + taken, start, end, guessed=guessed)
         draft.end(arguments, end)
         cur.release()
 
@@ -198,37 +202,38 @@ class StepParser(TextParser):
         tool = options.tools.get(name)
         label = self._steps.input.match(text)
         if options.strict:
-            raise Malformed("malformed", _WANTED, at)
+            raise Malformed("malformed", self._steps.wanted, at)
         bracket = _BRACKET.match(text)
         if label is None and bracket is not None:
             close = _closing(text, bracket.end() - 1)
             after = None if close is None else _REST.match(text, close)
             if close is None or after is None or text[after.end() : after.end() + 1] not in {"", "\r", "\n"}:
-                raise Truncated if close is None and cur.eof else Malformed("malformed", _WANTED, at)
+                raise (Truncated if close is None and cur.eof else Malformed("malformed", self._steps.wanted, at))
             if self._steps.input.match(text, after.end()):
                 raise Malformed("malformed", "the input is given twice", at)
             inside = text[bracket.end() : close - 1]
-            return read_input(inside, tool, at, options.limits, called=True), at + after.end()
+            return read_input(inside, tool, at + bracket.end(), options.limits, called=True), at + after.end()
         end = at + len(text.rstrip())
-        value = "" if label is None else self._labelled(text[label.end() :].strip(), at)
-        if value:
-            return read_input(value, tool, at, options.limits, called=False), end
+        begun = len(text) if label is None else label.end()
+        value = self._labelled(text[begun:], at + begun)
+        if value.strip():
+            return read_input(value, tool, at + begun, options.limits, called=False), end
         if text.strip() and label is None:
             cut = self._steps.input.fullmatch(text, partial=cur.eof)
-            raise Malformed("malformed", _WANTED, at) if cut is None else Truncated
+            raise Malformed("malformed", self._steps.wanted, at) if cut is None else Truncated
         empty = tool is not None and not any(property_names(tool.parameters))
         longer = open_name and label is None and any(other.startswith(name) for other in options.tools if other != name)
         if cur.eof and at + len(text) == cur.end and ((longer and not text) or not empty):
             raise Truncated  # of the name or of the input, more may have followed
         if not empty:
-            raise Malformed("missing_arguments", _WANTED, at)
+            raise Malformed("missing_arguments", self._steps.wanted, at + begun)
         return {}, end
 
     def _labelled(self, value: str, at: int) -> str:
         """Return what follows the input's label without the end of a fence; raises `Malformed` for a second label."""
-        if self._steps.input.match(f"\n{value}"):
+        if self._steps.input.match(f"\n{value.strip()}"):
             raise Malformed("malformed", "the input's label is there twice", at)
-        return _FENCE_LAST.sub("", value) if self._fenced else value
+        return _FENCE_LAST.sub("", value.rstrip()) if self._fenced else value
 
     def _code(self, _: regex.Match[str], __: str) -> Reading[None]:
         """Read on at a code fence: around a step it is left out, and what it shows after other text is text."""

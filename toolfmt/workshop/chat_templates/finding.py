@@ -64,6 +64,12 @@ def find_dialect(path: str | Path, *, template: str | None = None, registry: Reg
     limits. Raises OSError if nothing can be read, `ParseError` for a malformed file, `TemplateError` if there is no
     chat template or one of another library, and `UnknownDialectError`, with all reasons, if no dialect is found.
     """
+    known = default_registry() if registry is None else registry
+    if str(path) in known and not Path(path).exists():
+        raise FileNotFoundError(
+            f"there is no file or folder {str(path)!r}; it is the name of a dialect: give dialect={str(path)!r}, or "
+            f"take its record with default_registry().dialect({str(path)!r})"
+        )
     return found_in(read_folder(path), template=template, registry=registry)
 
 
