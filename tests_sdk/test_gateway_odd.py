@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from gateways import SCHEMA, before, gateway
-from loopback import Answer, serving
+from loopback import Answer, Body, serving
 
 from toolfmt import read_answer, read_stream
 from toolfmt.conversation import CallPart
@@ -112,3 +112,18 @@ def test_models_of_an_upstream_that_is_down_are_an_error() -> None:
         asked = httpx2.post(f"{url}/v1/messages", json={"model": "m", "max_tokens": 9, "messages": [USER]})
     assert (response.status_code, asked.status_code) == (502, 502)
     assert "cannot be reached" in asked.json()["error"]["message"]
+
+
+def test_log_probabilities_reach_the_client_or_are_a_loss() -> None:
+    told = {"content": [{"token": "Hi", "logprob": -0.1, "bytes": None, "top_logprobs": []}]}
+    message = {"role": "assistant", "content": "Hi"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": told}
+    answer = Body(200, json.dumps({"object": "chat.completion", "choices": [choice]}))
+    body = {"model": "m", "messages": [USER], "logprobs": True}
+    with serving(answer) as upstream, gateway(before(upstream, "openai-chat")) as url:
+        whole = httpx2.post(f"{url}/v1/chat/completions", json=body)
+    with serving(Answer("Hi.")) as upstream, gateway(before(upstream, "openai-chat")) as url:
+        stream = httpx2.post(f"{url}/v1/chat/completions", json=body | {"stream": True})
+    assert whole.json()["choices"][0]["logprobs"] == told
+    assert "x-toolfmt-losses" not in whole.headers
+    assert stream.headers["x-toolfmt-losses"] == "setting=1"

@@ -64,6 +64,24 @@ def test_everything_arrives(source: str, target: str) -> None:
         assert info.model == "m"
 
 
+@every_target
+def test_an_answer_that_stays_in_its_format_keeps_unknown_fields(target: str) -> None:
+    written = convert_answer(CHAT, source="openai-chat", target=target).value
+    assert isinstance(written, dict)
+    made = convert_answer({**written, "new": [1]}, source=target, target=target, id="a2", model="m2", created=9)
+    other = convert_answer(written, source=target, target=target, id="a2", model="m2", created=9)
+    assert "answer_field" not in {loss.code for loss in made.all_losses}
+    assert made.value == {**other.value, "new": [1]}  # type: ignore[dict-item]
+    info = info_of(made.value, target)
+    assert {info.id, info.model, info.created} <= {"a2", "m2", 9, "", 0}
+
+
+def test_log_probabilities_stay_in_an_answer_of_chat() -> None:
+    choice = {**CHAT["choices"][0], "logprobs": {"content": [{"token": "C"}]}}
+    made = convert_answer({**CHAT, "choices": [choice]}, source="openai-chat", target="openai-chat", id="a2").value
+    assert made["choices"][0]["logprobs"] == choice["logprobs"]  # type: ignore[index,call-overload]
+
+
 def test_an_answer_of_anthropic_is_one_of_chat() -> None:
     value = {
         "id": "msg_1",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from copy import copy
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
@@ -125,7 +126,7 @@ class Upstream:
     async def _sent(
         self, method: str, path: str, model: str, request: JsonObject | None
     ) -> AsyncGenerator[httpx2.Response]:
-        address = self.back.url.rstrip("/") + path.format(model=quote(model, safe=""))
+        address = _address(self.back.url, path, model)
         content = b"" if request is None else jsontext.dumps(self._written(request)).encode()
         headers = {**self._headers, **({} if request is None else {"content-type": "application/json"})}
         if self._traced:
@@ -133,7 +134,7 @@ class Upstream:
 
             propagate.inject(headers)
         if self._signer is not None:
-            headers = self._signer.headers(method, address, content, headers)
+            headers = self._signer.headers(method, str(address), content, headers)
         headers = {**_HEADERS, **headers}  # which a signature does not cover
         sent = httpx2.Request(method, address, content=content, headers=headers, extensions=self._extensions)
         response: httpx2.Response | None = None
@@ -220,6 +221,11 @@ class Upstream:
         async for piece in self._pieces(response):
             found += piece
         return bytes(found)
+
+
+@lru_cache(maxsize=1024)
+def _address(base: str, path: str, model: str) -> httpx2.URL:
+    return httpx2.URL(base.rstrip("/") + path.format(model=quote(model, safe="")))
 
 
 def _object(text: str) -> JsonObject:

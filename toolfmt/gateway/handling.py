@@ -258,6 +258,9 @@ class Handler(ABC):
                 name = loss.path.rpartition("/")[2]
                 message = f"{name}: neither the upstream nor the gateway keeps what it refers to: send it whole"
                 raise refusal("invalid", message, param=name)
+        if sent.settings.get("logprobs") and (streamed or upstream.format != self.format):
+            detail = "logprobs: only whole answers of the client's own API hold them"
+            lost += (Loss("setting", "/logprobs", "dropped", detail),)
         return replace(sent, losses=lost + sent.losses)
 
     def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:

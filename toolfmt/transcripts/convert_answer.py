@@ -53,8 +53,8 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
 
     `source` and `target` are names of formats, as for `convert`; `auto` detects the source by the answer's shape.
     `id`, `model` and `created` (seconds since 1970) replace those of the answer. A call without an id gets one derived
-    from the answer's id. An error becomes the target's error. If source and target are the same, the answer stays
-    unchanged, apart from these three. Raises `ParseError` for a value that is not an answer of the source,
+    from the answer's id. An error becomes the target's error. If source and target are the same, fields that
+    toolfmt does not know are kept. Raises `ParseError` for a value that is not an answer of the source,
     `LookupError` for a format without answers, and `ConversionError` under `strict` for a loss of content or meaning.
     """
     if not is_object(value):
@@ -83,7 +83,10 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
         written, found = _written(kept, goal, api, AnswerEnding(_stop(info, kept, events), info, head))
     found.extend(Loss("call", "", "dropped", unusable(event)) for event in events if isinstance(event, CallFailed))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
-    found.extend(_beside(value, origin_api))
+    if name == goal.name:
+        written = _kept(written, value, origin_api)
+    else:
+        found.extend(_beside(value, origin_api))
     refuse(found, strict=strict)
     return conversion_from(written, found, name, goal.name)
 
@@ -188,6 +191,16 @@ def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]], events: Sequen
             cut = cut or ended_by(event, begun)
     calls = any(isinstance(part, CallPart) for messages in answers[:1] for found in messages for part in found.parts)
     return stopped(replace(info, stop=info.stop or "stop"), cut=cut, calls=calls)
+
+
+def _kept(written: JsonObject, value: JsonObject, api: AnswerApi) -> JsonObject:
+    """Add what an answer holds that is not read, to one that stays in its format."""
+    listed, known = api.choice
+    kept = written | {key: found for key, found in value.items() if key not in api.known}
+    if listed:
+        pairs = zip(objects_in(written, listed), objects_in(value, listed), strict=False)
+        kept[listed] = [one | {key: found for key, found in of.items() if key not in known} for one, of in pairs]
+    return kept
 
 
 def _beside(value: JsonObject, api: AnswerApi) -> Iterator[Loss]:
