@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import sampling
+from tests import sampling, slips
 from toolfmt import parse, parse_stream
 from toolfmt.events import CallEnd, coalesce
 from toolfmt.lookup.registry import default_registry
@@ -154,3 +154,46 @@ def test_the_rest_of_a_line_is_searched_once_for_the_end_of_code() -> None:
     call = '<tool_call>{"name": "run", "arguments": {"x": "a"}}</tool_call>'
     result = parse("A ` sign: " + call * 300, dialect="hermes", tools=[TOOL])
     assert len(result.calls) == 300
+
+
+BROKEN_BEGINNINGS = [
+    "<tool_cal>run\n<arg_key>x</arg_key>\n<arg_valu>I call ",
+    '｜DSML｜invoke name="run">\n\'',
+    "<rnu>\nx: |\n  ",
+]
+"""Of calls of several formats, which none of them reads."""
+FOREIGN = [("<run_tool>\n", "\n</run_tool>"), ("<|tools_here|>", ""), ("[RUN_TOOLS]", "")]
+
+
+@pytest.mark.parametrize("said", ["", "Another model would write "])
+@pytest.mark.parametrize("name", ["pythonic", "xlam", "llama3-json", "gemini-json"])
+def test_a_call_without_a_marker_fails_in_the_markers_of_another_format(name: str, said: str) -> None:
+    written = slips.written(default_registry().dialect(name), [ToolInvocation(name="run", arguments={"x": "1"})])
+    for opener, closer in FOREIGN:
+        text = f"{said}{opener}{written}{closer}"
+        result = parse(text, dialect=name, tools=[TOOL])
+        assert (result.calls, len(result.failures)) == ((), 1), text
+        assert tuple(coalesce([*parse_stream([*text], dialect=name, tools=[TOOL])])) == result.events, text
+
+
+@pytest.mark.parametrize("before", BROKEN_BEGINNINGS)
+@pytest.mark.parametrize("choice", ["named", "auto"])
+@pytest.mark.parametrize("name", ["hermes", "qwen3-coder", "mistral-v11", "kimi-k2", "functionary-v31"])
+def test_a_call_after_the_beginning_of_a_broken_one_does_not_run(name: str, choice: str, before: str) -> None:
+    call = slips.written(default_registry().dialect(name), [ToolInvocation(name="run", arguments={"x": "1"})])
+    result = parse(f"{before}{call}", dialect=name if choice == "named" else "auto", tools=[TOOL])
+    assert result.calls == ()
+    assert result.failures or result.notices
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The <run> tool and <function=run> help.",
+        "Call `run(x)` as in <b>run</b> it.",
+        "```\n<parameter=x>1</parameter>\n```",
+    ],
+)
+def test_words_about_a_tool_are_no_beginning_of_a_call(said: str) -> None:
+    call = slips.written(default_registry().dialect("hermes"), [ToolInvocation(name="run", arguments={"x": "1"})])
+    assert len(parse(f"{said}\n{call}", dialect="hermes", tools=[TOOL]).calls) == 1

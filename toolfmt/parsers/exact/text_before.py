@@ -14,7 +14,7 @@ from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import declares
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from toolfmt.model import ToolDefinition
     from toolfmt.parsers.compiled.grammar import CompiledSyntax
@@ -25,11 +25,32 @@ _QUOTED = re.compile(r"""(?<=[=(\[{,:])(\s{0,8})(["'])(?:\\.|(?!\2).)*+(?P<end>\
 _STRING = re.compile(r"""(?<=[=(\[{,:])[ \t]{0,8}(["'])(?:\\[^\n]|(?!\1)[^\\\n])*+(?P<end>[\s\S])?""")
 _STRING_ENDS = {quote: re.compile(rf"(?:\\[^\n]|[^\\\n{quote}])*+(?P<end>[\s\S])?") for quote in "'\""}
 _BRACKETS = re.compile(r"[()\[\]{}]")
+_MARKER = 128
+"""Characters before a call in which a marker is looked for."""
 _NEAR = 300
 """Characters before an argument in which the name of a tool is looked for."""
 _WORDS = re.compile(r"[\w.\-]+").findall
 _WITHIN = re.compile(r"""[\w"'=(\[{\\]\Z""").search
 """What is right before something that is a part of a word, a text or an expression."""
+
+
+_HEAD = re.compile(
+    r"""(?:(?<![ \t`"'(])<[^<>\n]{0,64}?[ =:/|.\uff5c]?|[=>\]\uff5c]|(?<=[=:])\s{0,8})["']?([\w.\-]{1,64})"""
+    r"""(?=(?:["']?\s{0,8}[\]/|\uff5c]{0,2}>|["']\s{0,8},\s{0,8}["']|(?=\s{0,8}(?:<(?!/)|[{(\[])))"""
+    r"""(?![ \t]+\w|[.,;:!?)`"']))"""
+)
+"""A name as a call's beginning has it, whatever markers are around it: `<invoke name="write">`, `tool_call>write<`."""
+_ARGUMENT = re.compile(
+    r"""(?<![ \t`"'(])</?(?:[|\uff5c]?\w{1,16}[|\uff5c:])?(?:param|arg)\w{0,12}(?:[ =]\s{0,8}[^<>\n]{1,64})?>"""
+    r"""(?![ \t]+\w|[.,;:!?)`"'])"""
+)
+"""An argument's marker, as the formats have them."""
+_BLOCK = re.compile(r"^[ \t]{0,64}([\w.\-]{1,64}):[ \t]{1,8}[|>][+\-]?[ \t]{0,8}\n", re.MULTILINE)
+"""The beginning of a text in YAML."""
+_MARKS = re.compile("[<>:]").search
+_MARKS = re.compile("[<>:]").search
+_FENCED = re.compile(r"`{3}(?:[^`]|`(?!``))*`{3}")
+_OPENS_MARKUP = re.compile(r"(?:<(?!/|\W?(?:/|end|eo))[^<>\s][^<>\n]{0,80}>|\[[A-Z_]{3,64}\])\s*\Z").search
 
 
 class TextBefore:
@@ -42,32 +63,48 @@ class TextBefore:
         self.add = self._pieces.add
         self._line = self._quote = self._near = ""
         self._open = 0
+        self._begun = False
 
-    def clear(self) -> None:
-        """Begin again: a call was read, or something was closed."""
+    def clear(self, *, begun: bool = False) -> None:
+        """Begin again: a call was read, or something was closed; `begun` if that was an argument of a broken call."""
         self._pieces.take()
         self._line = self._quote = self._near = ""
         self._open = 0
+        self._begun = begun
 
-    def state(self) -> tuple[str, str, str, int]:
+    def state(self) -> tuple[str, str, str, int, bool]:
         """Give what `restore` takes."""
         self._scan()
-        return self._line, self._quote, self._near, self._open
+        return self._line, self._quote, self._near, self._open, self._begun
 
-    def restore(self, state: tuple[str, str, str, int]) -> None:
+    def restore(self, state: tuple[str, str, str, int, bool]) -> None:
         """Go back to where `state` was taken."""
         self._pieces.take()
-        self._line, self._quote, self._near, self._open = state
+        self._line, self._quote, self._near, self._open, self._begun = state
 
     def in_code(self) -> bool:
         """Whether what follows is quoted in its line, or a part of an expression."""
         self._scan()
         return inside_code(self._line)
 
-    def in_value(self) -> bool:
-        """Whether what follows is in a value: a string that its line does not close, or an element."""
+    def in_markup(self) -> bool:
+        """Whether what follows is right after an opening marker, in which the words are of none of this format."""
         self._scan()
-        return bool(self._open or self._quote)
+        marker = opens_markup(self._near)
+        words = "".join(_WORDS(marker)).casefold()
+        return bool(marker) and not any(words in "".join(_WORDS(own)).casefold() for own in self._own())
+
+    def _own(self) -> Iterator[str]:
+        """The format's markers."""
+        syntax = self._grammar.syntax
+        yield from (section.own for section in self._grammar.sections)
+        yield from (opener for opener, _ in (*syntax.leading, *syntax.reasoning, *syntax.unwrap))
+        yield from syntax.special
+
+    def in_value(self) -> bool:
+        """Whether what follows is in a value: a string that its line does not close, an element, or a broken call."""
+        self._scan()
+        return bool(self._open or self._quote or self._begun)
 
     def names_no_call(self, key: str) -> bool:
         """Whether an argument follows that begins a line, or follows a tag, and no tool is named before it."""
@@ -90,6 +127,7 @@ class TextBefore:
         text = self._pieces.take()
         if not text:
             return
+        self._begun = self._begun or self._begins_call(self._near[-_MARKER:] + text)
         before = self._near[-1:]  # a mark after a blank or a quote opens nothing, wherever the text was scanned before
         self._near = (self._near + text)[-_NEAR:]
         self._line = line_of(self._line + text)
@@ -100,6 +138,16 @@ class TextBefore:
         if (quote := self._grammar.own_quote) is not None:
             for found in quote.finditer(text):
                 self._open = int(not self._open and found["opens"] is not None)
+
+    def _begins_call(self, text: str) -> bool:
+        """Whether a text holds what looks like a call's name or argument."""
+        if _MARKS(text) is None:
+            return False
+        text = _FENCED.sub("", text)
+        if _ARGUMENT.search(text) or any(map(self._known, _BLOCK.findall(text))):
+            return True
+        names = _HEAD.findall(text) if self._tools else []
+        return any(name in self._tools or name.rpartition(".")[2] in self._tools for name in names)
 
     def _scan_strings(self, text: str) -> None:
         at = 0
@@ -127,6 +175,12 @@ class TextBefore:
 def line_of(text: str) -> str:
     """The end of a text from its last line break on."""
     return text[text.rfind("\n") + 1 :][-_LONGEST:]
+
+
+def opens_markup(text: str) -> str:
+    """The opening marker with which a text ends, or ""."""
+    found = _OPENS_MARKUP(text[-_MARKER:])
+    return found.group() if found is not None else ""
 
 
 def opens_string(text: str) -> bool:

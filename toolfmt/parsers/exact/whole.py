@@ -15,7 +15,7 @@ from toolfmt.dialect.syntax import template_slots
 from toolfmt.events import ArgumentsDelta, CallEnd, CallStart, TextDelta
 from toolfmt.parsers.compiled.sections import with_and_without
 from toolfmt.parsers.driving import has_ended
-from toolfmt.parsers.exact.text_before import inside_code, line_of, opens_string
+from toolfmt.parsers.exact.text_before import inside_code, line_of, opens_markup, opens_string
 from toolfmt.parsers.exact.written import SPACE, NotAtOnce, WrittenForm, as_written
 from toolfmt.parsers.scanning.cursor import WHITE
 from toolfmt.parsers.scanning.surroundings import may_quote
@@ -55,7 +55,7 @@ class WrittenSection:
         self._between = (
             re.compile(SPACE + re.escape(between)).match if between in {",", ";"} and not data.array else None
         )
-        self._bare, self._unmarked = data.bare or unmarked, unmarked
+        self.bare, self._unmarked = data.bare or unmarked, unmarked
         fenced = closing.lstrip().startswith("`")  # a fence may also begin the next call
         if "{" in closing or fenced or (data.array and data.call != "{call}"):
             raise NotAtOnce
@@ -83,7 +83,7 @@ class WrittenSection:
         if self._goes_on is not None and self._goes_on(text, at):
             return -1
         limits, tools = options.limits, options.tools
-        if self._bare and tools and any(call.name not in tools for call, _, _ in calls):
+        if self.bare and tools and any(call.name not in tools for call, _, _ in calls):
             return -1
         if index + len(calls) > limits.calls or at - start > limits.call_chars:
             return -1
@@ -158,7 +158,7 @@ class WholeReader:
                 return None
             if start > at:
                 said = text[at:start]
-                if known is not None and self._doubtful(said, known[0]):
+                if known is not None and self._doubtful(said, known[0], bare=known[1].bare):
                     return None
                 if body := said.rstrip(WHITE):
                     said = body if self._drops and known is not None else said
@@ -177,13 +177,13 @@ class WholeReader:
             calls += (len(events) - size) // 3  # a call has three
         return events
 
-    def _doubtful(self, text: str, section: Section) -> bool:
+    def _doubtful(self, text: str, section: Section, *, bare: bool) -> bool:
         """Whether a call after this text may be shown by it, or be a part of something."""
         if _MARKS(text) and (may_quote(text) or opens_string(text)):
             return True
         if any(map(text.__contains__, self._values)):
             return True
-        return section.bare and inside_code(line_of(text))
+        return (bare and bool(opens_markup(text))) or (section.bare and inside_code(line_of(text)))
 
 
 def _is_unfinished(section: Section, written: WrittenSection, text: str, at: int, end: int) -> bool:

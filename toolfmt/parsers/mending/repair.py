@@ -75,6 +75,7 @@ class RepairingParser(PassingParser):
         """Mend a call that failed, where the likeliest texts that can be read are the same calls."""
         if self._mender is None or self._calls(failure.raw, failure.raw):
             return []  # what reads as it is failed for what is around it: it may be quoted
+        known = self._mender.known(failure.name)
         for group in self._mender.texts(failure.raw):
             found: tuple[list[Event], str] | None = None
             for mend in group:
@@ -83,6 +84,8 @@ class RepairingParser(PassingParser):
                     return []
                 if mend.alone and len(_called(events)) > 1:
                     return []
+                if known and events and _called(events)[0].name != failure.name:
+                    return []  # a call that this one quotes
                 if events and found is None:
                     found = events, mend.slip
             if found is not None:
@@ -129,6 +132,10 @@ class _Mender:
         self._tags = TagMender(syntax.forms[0], tools.values())
         self._literals = LiteralMender(syntax.forms, self._keys) if tools else None
         self._frames = list(dict.fromkeys(frame for form in syntax.forms if (frame := _frame(form)) is not None))
+
+    def known(self, name: str) -> bool:
+        """Whether a tool of this name is offered."""
+        return name in self._tools
 
     def fits(self, call: ToolInvocation) -> bool:
         """Whether a call is of an offered tool and has only its arguments, with no tag and no other argument in one."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from toolfmt.parsers.scanning.patterns import match_next, search_on
+from toolfmt.parsers.scanning.sink import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,15 +71,9 @@ class Quotations:
         closer = around.closer
         if not closer or start < self._meant:
             return False
-        before, mentions = self._passed.state(), self._recovery.mentions
-        cur.pin()
-        sink.set_aside()
-        yield from read()
-        found_call, end = sink.put_back(), cur.at
-        self._passed.restore(before)
-        self._recovery.mentions = mentions
-        closed = found_call and (yield from self._closes(closer))
-        self._meant = max(cur.at, start + 1)
+        end = yield from self._tried(read)
+        closed = end and (yield from self._closes(closer))
+        self._meant = max(self._meant, cur.at)
         text = cur.since(start)[: end - start]
         cur.rewind(end if closed else start)
         cur.unpin()
@@ -89,6 +84,33 @@ class Quotations:
             if closer == "`":
                 sink.prose.keep_open()
         return True
+
+    def foreign(self, read: Callable[[], Reading[None]]) -> Reading[bool]:
+        """Fail the calls at the cursor, which are right after a marker of another format; as `shown` otherwise."""
+        cur, start = self._cur, self._cur.at
+        if start < self._meant:
+            return False
+        end = yield from self._tried(read)
+        if end:
+            self._passed.clear()
+            detail = f"a call in markers that are not of this format, at offset {start}"
+            Draft(self._sink, start).fail(cur.since(start), "malformed", detail, end)
+        else:
+            cur.rewind(start)
+        cur.unpin()
+        return True
+
+    def _tried(self, read: Callable[[], Reading[None]]) -> Reading[int]:
+        """Read calls without their events, pinned; where they end, or 0 if there are none."""
+        cur, start = self._cur, self._cur.at
+        before, mentions = self._passed.state(), self._recovery.mentions
+        cur.pin()
+        self._sink.set_aside()
+        yield from read()
+        self._passed.restore(before)
+        self._recovery.mentions = mentions
+        self._meant = max(cur.at, start + 1)
+        return cur.at if self._sink.put_back() else 0
 
     def _closes(self, closer: str) -> Reading[bool]:
         """Whether what is at the cursor closes a quotation: code by its mark in the same line, others at once."""

@@ -95,6 +95,7 @@ class Recovery:
             cur.pos = found.end()
         else:
             cur.rewind(body)
+            self._before.add(marker)
         return self._without_call(draft, body, "no call follows {}")
 
     def broken(self, section: Section, draft: Draft, body: int) -> Reading[None]:

@@ -78,6 +78,10 @@ class TextParser(GrammarDriver):
                 if (yield from quotations.shown(found, read)):
                     self._stopped = stopped
                     continue
+            bare = group[0] == "b" or (group[0] == "s" and self._grammar.sections[int(group[1:])].bare)
+            foreign = bare and (self._passed.in_markup() or self._passed.in_value())
+            if foreign and (yield from quotations.foreign(partial(self._handlers[group[0]], self, found, group))):
+                continue
             quoted = group[0] in "sc" and self._passed.in_value()
             yield from self._handlers["q" if quoted else group[0]](self, found, group)
             if self._around is not None and not self._stopped:
@@ -292,6 +296,7 @@ class TextParser(GrammarDriver):
                 break
             if found.lastgroup == "end":
                 cur.pos = found.end()
+                self._passed.clear()
                 break
             if self._grammar.reasoning_ends[number] is None:
                 break
@@ -315,7 +320,6 @@ class TextParser(GrammarDriver):
         sink.drop()
         sink.reasoning = False
         sink.layout = True
-        self._passed.clear()
 
     def _hidden(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur = self._cur
@@ -352,7 +356,7 @@ class TextParser(GrammarDriver):
             self._sink.text(found.group(), start)
             self._passed.add(found.group())
             return
-        self._passed.clear()
+        self._passed.clear(begun=argument)
         if before == "`" or (before in QUOTES and before == after) or recovery.mentions:
             self._sink.text(found.group(), start)
             recovery.mentions -= recovery.mentions > 0

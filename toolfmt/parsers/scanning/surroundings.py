@@ -202,7 +202,7 @@ class Surroundings:
 
     def inside(self) -> bool:
         """Whether a JSON value here is part of something larger."""
-        if self._shown() or (self.fenced and self.filled):
+        if self._shown() or self._string or (self.fenced and self.filled):
             return True
         word = self._word[-1:]
         part = bool(word) and (word in _INSIDE or self._word in ('":', "':"))
