@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from toolfmt.parsers.scanning.damage import mentioned
+from toolfmt.parsers.scanning.damage import differs_by_one_character, mentioned
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import declares
 
@@ -25,7 +25,7 @@ _QUOTED = re.compile(r"""(?<=[=(\[{,:])(\s{0,8})(["'])(?:\\.|(?!\2).)*+(?P<end>\
 _STRING = re.compile(r"""(?<=[=(\[{,:])[ \t]{0,8}(["'])(?:\\[^\n]|(?!\1)[^\\\n])*+(?P<end>[\s\S])?""")
 _STRING_ENDS = {quote: re.compile(rf"(?:\\[^\n]|[^\\\n{quote}])*+(?P<end>[\s\S])?") for quote in "'\""}
 _BRACKETS = re.compile(r"[()\[\]{}]")
-_MARKER = 128
+_LOOKED_AT = 128
 """Characters before a call in which a marker is looked for."""
 _NEAR = 300
 """Characters before an argument in which the name of a tool is looked for."""
@@ -48,9 +48,9 @@ _ARGUMENT = re.compile(
 _BLOCK = re.compile(r"^[ \t]{0,64}([\w.\-]{1,64}):[ \t]{1,8}[|>][+\-]?[ \t]{0,8}\n", re.MULTILINE)
 """The beginning of a text in YAML."""
 _MARKS = re.compile("[<>:]").search
-_MARKS = re.compile("[<>:]").search
 _FENCED = re.compile(r"`{3}(?:[^`]|`(?!``))*`{3}")
-_OPENS_MARKUP = re.compile(r"(?:<(?!/|\W?(?:/|end|eo))[^<>\s][^<>\n]{0,80}>|\[[A-Z_]{3,64}\])\s*\Z").search
+_MARKER = re.compile(r"<(?!/|\W?(?:/|end|eo))[^<>\s][^<>\n]{0,80}>|\[[A-Z_]{3,64}\]")
+_OPENS_MARKUP = re.compile(rf"(?:{_MARKER.pattern})\s*\Z").search
 
 
 class TextBefore:
@@ -88,11 +88,11 @@ class TextBefore:
         return inside_code(self._line)
 
     def in_markup(self) -> bool:
-        """Whether what follows is right after an opening marker, in which the words are of none of this format."""
+        """Whether what follows is right after an opening marker that is none of this format, misspelt or not."""
         self._scan()
         marker = opens_markup(self._near)
-        words = "".join(_WORDS(marker)).casefold()
-        return bool(marker) and not any(words in "".join(_WORDS(own)).casefold() for own in self._own())
+        own = (_letters(one) for text in self._own() for one in _MARKER.findall(text))
+        return bool(marker) and not any(differs_by_one_character(_letters(marker), one) for one in own)
 
     def _own(self) -> Iterator[str]:
         """The format's markers."""
@@ -127,7 +127,7 @@ class TextBefore:
         text = self._pieces.take()
         if not text:
             return
-        self._begun = self._begun or self._begins_call(self._near[-_MARKER:] + text)
+        self._begun = self._begun or self._begins_call(self._near[-_LOOKED_AT:] + text)
         before = self._near[-1:]  # a mark after a blank or a quote opens nothing, wherever the text was scanned before
         self._near = (self._near + text)[-_NEAR:]
         self._line = line_of(self._line + text)
@@ -172,6 +172,10 @@ class TextBefore:
         return key in self._tools or any(declares(tool.parameters, key) for tool in self._tools.values())
 
 
+def _letters(marker: str) -> str:
+    return "".join(filter(str.isalnum, marker)).casefold()
+
+
 def line_of(text: str) -> str:
     """The end of a text from its last line break on."""
     return text[text.rfind("\n") + 1 :][-_LONGEST:]
@@ -179,7 +183,7 @@ def line_of(text: str) -> str:
 
 def opens_markup(text: str) -> str:
     """The opening marker with which a text ends, or ""."""
-    found = _OPENS_MARKUP(text[-_MARKER:])
+    found = _OPENS_MARKUP(text[-_LOOKED_AT:])
     return found.group() if found is not None else ""
 
 
