@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from toolfmt.parsers.scanning.damage import differs_by_one_character, mentioned
+from toolfmt.parsers.scanning.damage import differs_by_one_character, letters, mentioned
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import declares
 
@@ -91,8 +91,8 @@ class TextBefore:
         """Whether what follows is right after an opening marker that is none of this format, misspelt or not."""
         self._scan()
         marker = opens_markup(self._near)
-        own = (_letters(one) for text in self._own() for one in _MARKER.findall(text))
-        return bool(marker) and not any(differs_by_one_character(_letters(marker), one) for one in own)
+        own = (letters(one) for text in self._own() for one in _MARKER.findall(text))
+        return bool(marker) and not any(differs_by_one_character(letters(marker), one) for one in own)
 
     def _own(self) -> Iterator[str]:
         """The format's markers."""
@@ -170,10 +170,6 @@ class TextBefore:
 
     def _known(self, key: str) -> bool:
         return key in self._tools or any(declares(tool.parameters, key) for tool in self._tools.values())
-
-
-def _letters(marker: str) -> str:
-    return "".join(filter(str.isalnum, marker)).casefold()
 
 
 def line_of(text: str) -> str:

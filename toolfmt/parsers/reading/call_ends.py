@@ -16,6 +16,7 @@ import regex
 from toolfmt import jsontext
 from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
 from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Malformed
+from toolfmt.parsers.scanning.damage import letters
 from toolfmt.parsers.scanning.patterns import cut_off, match_next, search_on
 from toolfmt.schema import declares, takes_none
 
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 _ARGUMENT = r"<(?:[|\uff5c]\w{1,16}[|\uff5c])?(?:[Pp]aram|[Aa]rg)\w{0,12}[\s=>]"
 """What an argument begins with in the formats that write elements."""
 HOLDS_ARGUMENT = regex.compile(_ARGUMENT).search
+_CLOSES = regex.compile(r"(?:[^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?)?</")
+"""What is no argument's tag with a slip in it."""
+_WORDS_AFTER = regex.compile(rf"{_CLOSES.pattern}[^<>]{{1,64}}>\s{{0,64}}\w")
+_GLUED = regex.compile(r"""[\w"'\\=)\]}]""")
+"""What is a part of an expression right after it."""
 _GOES_ON = regex.compile(
     rf"""\s{{0,64}}{_ARGUMENT}"""
     r"""|[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
@@ -102,17 +108,25 @@ def skip_odd_closer(
     found = yield from match_next(cur, _ODD_CLOSER)
     if found is None or found["mark"] in own or not any(map(str.strip, closers)):
         return
-    letters = _letters(found["mark"])
-    known = [*filter(None, map(_letters, closers))]
-    if found["other"] is not None or get_close_matches(letters, known, 1, _CLOSE):
+    written = letters(found["mark"])
+    known = [*filter(None, map(letters, closers))]
+    if found["other"] is not None or get_close_matches(written, known, 1, _CLOSE):
         note(
             "stray_closer", f"{found['mark']!r} closes nothing", cur.base + found.start("mark"), cur.base + found.end()
         )
         cur.pos = found.end()
 
 
-def _letters(marker: str) -> str:
-    return "".join(filter(str.isalnum, marker)).lower()
+def is_closer(cur: Cursor) -> Reading[bool]:
+    """Whether a closing tag follows, and no words after it, which may be a value: then the tag opened it by mistake."""
+    closes = yield from match_next(cur, _CLOSES)
+    return closes is not None and (yield from match_next(cur, _WORDS_AFTER)) is None
+
+
+def refuse_glued(cur: Cursor, form: FormGrammar) -> Reading[None]:
+    """Raise `Malformed` where an expression that no marker ends goes on."""
+    if form.literals and form.tail is None and (yield from match_next(cur, _GLUED)) is not None:
+        raise Malformed("malformed", "text right after the end of the call", cur.at)
 
 
 def refuse_members(

@@ -22,9 +22,11 @@ from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import decode, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.reading.call_ends import (
     close_object,
+    is_closer,
     note_part,
     refuse_argument,
     refuse_body,
+    refuse_glued,
     refuse_members,
     refuse_rest,
     skip_odd_closer,
@@ -50,14 +52,8 @@ if TYPE_CHECKING:
     from toolfmt.parsers.scanning.sink import Sink
 
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
-_CLOSES = regex.compile(r"(?:[^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?)?</")
-"""What is no argument's tag with a slip in it, so that no value follows."""
-_WORDS_AFTER = regex.compile(rf"{_CLOSES.pattern}[^<>]{{1,64}}>\s{{0,64}}\w")
-"""The same with words after it, which may be a value."""
 _MORE = regex.compile(r"[(\[{]|[ \t]{0,64}\r?\n[ \t]{0,64}\w[\w ]{0,24}:[ \t]{0,64}[\[{]")
 """What follows a call of literals whose arguments are elsewhere: brackets, or a labelled object in the next line."""
-_GLUED = regex.compile(r"""[\w"'\\=)\]}]""")
-"""What is a part of an expression right after it."""
 _EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
@@ -355,8 +351,7 @@ class CallReader:
         cur = self.cur
         if form.endless:
             yield from close_object(cur, self.draft)
-        if form.literals and form.tail is None and (yield from match_next(cur, _GLUED)) is not None:
-            raise Malformed("malformed", "text right after the end of the call", cur.at)
+        yield from refuse_glued(cur, form)
         if form.tail is None or form.body == "yaml" or self.empty:
             return  # there is none, or it was read with the body
         if form.body in {"call", "args"}:
@@ -376,8 +371,7 @@ class CallReader:
             odd = yield from match_next(cur, _TAG)
             found = cur.buf[cur.pos] if odd is None else odd.group().strip()
             detail = f"expected an argument or the end of the call, found {found!r}"
-            closes = "</" in form.form.call and (yield from match_next(cur, _CLOSES)) is not None
-            closes = closes and (yield from match_next(cur, _WORDS_AFTER)) is None
+            closes = "</" in form.form.call and (yield from is_closer(cur))
             early = form.elements and (yield from match_next(cur, form.elements.closer_before_value)) is not None
             inside = bool(again or early or not after) and (early or not closes)
             raise Malformed("malformed", detail, cur.at, inside=inside)

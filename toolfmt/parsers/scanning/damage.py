@@ -44,6 +44,11 @@ def differs_by_one_character(one: str, other: str) -> bool:
     return one[at + 1 :] == other[at + 1 :] or swapped
 
 
+def letters(marker: str) -> str:
+    """The letters and digits of a marker, in lower case."""
+    return "".join(filter(str.isalnum, marker)).lower()
+
+
 def ends_nearly(text: str, closer: str) -> bool:
     """Whether a text ends with a closer in which at most one character is wrong."""
     lengths = range(max(len(closer) - 1, 2), len(closer) + 2)
