@@ -12,13 +12,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from toolfmt.arguments import checked
-from toolfmt.execution.events import Listener
-
-if TYPE_CHECKING:
-    from toolfmt.execution.events import ExecutionEvent
+from toolfmt.execution.events import ExecutionEvent, Listener
 
 EventT = TypeVar("EventT")
 _log = logging.getLogger("toolfmt.agents")

@@ -12,15 +12,11 @@ The default keeps old results, because a model that no longer sees a result call
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from toolfmt.agents.state import TALK
+from toolfmt.agents.state import TALK, AgentState
 from toolfmt.arguments import Positive, checked
-from toolfmt.conversation import CallPart
-
-if TYPE_CHECKING:
-    from toolfmt.agents.state import AgentState
-    from toolfmt.conversation import Message
+from toolfmt.conversation import CallPart, Message
 
 _INSTRUCTIONS = frozenset({"system", "developer"})
 Compiler: TypeAlias = Callable[["AgentState"], "Sequence[Message]"]

@@ -13,15 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.arguments import Natural, Positive, Seconds, checked
 from toolfmt.execution.hooks import Blocked
-
-if TYPE_CHECKING:
-    from toolfmt.execution.records import FailureKind, ToolExecution
-    from toolfmt.model import ToolInvocation
-    from toolfmt.transcripts.answering.answer_info import Usage
+from toolfmt.execution.records import FailureKind, ToolExecution
+from toolfmt.model import ToolInvocation
+from toolfmt.transcripts.answering.answer_info import Usage
 
 IDENTICAL: Final = 5
 """Identical failures in a row that open a breaker."""

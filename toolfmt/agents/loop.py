@@ -12,11 +12,11 @@ tool or a hook. A run that is left early, by a cancellation or by leaving `itera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from anyio.from_thread import start_blocking_portal
 
@@ -30,6 +30,7 @@ from toolfmt.agents.output import Output
 from toolfmt.agents.runtime import (
     Checkpoint,
     Driver,
+    Offer,
     Runtime,
     Visible,
     bound,
@@ -62,16 +63,10 @@ from toolfmt.execution.events import (
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.hooks import Guard
 from toolfmt.execution.policies.policy import Policy
-from toolfmt.execution.records import AgentStop
+from toolfmt.execution.records import AgentStop, ToolExecution
 from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.values import text_of
 from toolfmt.tools import ToolRegistry
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Generator
-
-    from toolfmt.agents.runtime import Offer
-    from toolfmt.execution.records import ToolExecution
 
 EventT = TypeVar("EventT")
 StopRule: TypeAlias = Callable[[AgentState], "str | None"]

@@ -9,27 +9,21 @@ A call without an id, or with the id of an earlier call, is linked to its result
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final, Unpack
 
 from toolfmt.arguments import checked
-from toolfmt.conversation import CallPart, JsonPart, MediaPart, Message, ResultPart, TextPart, Transcript
+from toolfmt.conversation import CallPart, Content, JsonPart, MediaPart, Message, Part, ResultPart, TextPart, Transcript
 from toolfmt.execution.records import ToolExecution
 from toolfmt.ids import (
     IdPolicy,
     assign,
 )
 from toolfmt.lookup.choice import Choice
+from toolfmt.model import Media, ToolResult
 from toolfmt.rendering import render_results
-from toolfmt.transcripts.convert import write
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.conversation import Content, Part
-    from toolfmt.model import Media, ToolResult
-    from toolfmt.transcripts.convert import Conversion
-
+from toolfmt.transcripts.convert import Conversion, write
 
 ERROR: Final = "Error: "
 """Precedes an error in a format that has no flag for errors."""

@@ -14,24 +14,19 @@ wrong to the model and asks again; the conversation keeps both.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 
 from toolfmt import jsontext
+from toolfmt.agents.compilers import Compiler
+from toolfmt.agents.state import AgentState
 from toolfmt.conversation import Message, TextPart
 from toolfmt.errors import ParseError
-from toolfmt.model import ToolDefinition
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema.validation import Validator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from toolfmt.agents.compilers import Compiler
-    from toolfmt.agents.state import AgentState
-    from toolfmt.model import JsonObject
 
 RETRIES: Final = 2
 """How many answers in one run may fail to fit."""

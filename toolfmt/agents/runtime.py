@@ -11,28 +11,20 @@ A model distinguishes tools by their names alone, so each tool of a run has a na
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-from toolfmt.agents.compilers import all_sections
+from toolfmt.agents.compilers import Compiler, all_sections
+from toolfmt.agents.state import AgentState
+from toolfmt.conversation import Message
 from toolfmt.errors import DuplicateToolError
-from toolfmt.execution.contracts import ALONE, CallTurn, RunExecutor, current
-from toolfmt.execution.hooks import ask
-from toolfmt.execution.records import AgentStop, ToolCallError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.agents.compilers import Compiler
-    from toolfmt.agents.state import AgentState
-    from toolfmt.conversation import Message
-    from toolfmt.execution.contracts import CallExecutor
-    from toolfmt.execution.events import ExecutionEvent, Listener
-    from toolfmt.execution.hooks import Guard
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.execution.contracts import ALONE, CallExecutor, CallTurn, RunExecutor, current
+from toolfmt.execution.events import ExecutionEvent, Listener
+from toolfmt.execution.hooks import Guard, ask
+from toolfmt.execution.records import AgentStop, ToolCallError, ToolExecution
+from toolfmt.model import ToolDefinition, ToolInvocation
 
 Visible: TypeAlias = Callable[["ToolDefinition", "AgentState"], bool]
 """Whether a tool is offered to the model in a state."""

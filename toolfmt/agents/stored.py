@@ -16,7 +16,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -33,10 +33,8 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.errors import LimitExceededError, ParseError
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.pieces import SharedSource
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
 
 VERSION: Final = 1
 PARTS: Final[Mapping[str, type[Any]]] = {

@@ -15,32 +15,25 @@ So a state is stored whenever a call starts or ends: it says of each call whethe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import anyio
 
 from toolfmt.agents.messages import result_part
-from toolfmt.agents.runtime import GOES_ON, NotStored, Outcome
-from toolfmt.agents.state import Pending
+from toolfmt.agents.runtime import GOES_ON, NotStored, Outcome, Runtime
+from toolfmt.agents.state import AgentState, Pending, Step
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, ResultPart
 from toolfmt.execution.contracts import CallTurn
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
 from toolfmt.execution.executor import Executor
-from toolfmt.execution.records import ToolExecution
+from toolfmt.execution.records import FailureKind, ToolExecution
 from toolfmt.execution.running import error_text
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState, Step
-    from toolfmt.execution.records import FailureKind
 
 
 class Journal:

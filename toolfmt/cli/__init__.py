@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import toolfmt
 from toolfmt.cli.output import INTERRUPTED, UsageError, refuse
 from toolfmt.errors import MissingExtraError, ToolFmtError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BROKEN_PIPE: Final = 141
 """The exit code when the reader of the output went away: 128 and SIGPIPE, as shells have it."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cyclopts import App, Parameter
 from cyclopts.exceptions import CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 
 import toolfmt
 from toolfmt.cli.inputs import STDIN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def run(arguments: Iterable[str]) -> int:

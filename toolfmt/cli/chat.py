@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import AsyncExitStack, redirect_stdout
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
@@ -22,6 +23,7 @@ from toolfmt.events import ReasoningDelta, TextDelta
 from toolfmt.execution.events import (
     AnswerReceived,
     DecisionExtractionFailed,
+    ExecutionEvent,
     InferenceRequestStarted,
     RunCompleted,
     RunStarted,
@@ -32,14 +34,8 @@ from toolfmt.execution.events import (
     ValidationFailed,
 )
 from toolfmt.execution.executor import Executor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.execution.events import ExecutionEvent
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.model import JsonObject
-
+from toolfmt.execution.records import ToolExecution
+from toolfmt.model import JsonObject
 
 SAMPLE: Final = Path(__file__).parent / "scripts" / "weather.json"
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -20,12 +20,10 @@ from toolfmt.corpora.streams import check_writable, require
 from toolfmt.corpora.tally import Tally
 from toolfmt.corpora.tokens import load
 from toolfmt.corpora.work import Job, Work
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.fitting.carrying import Carry
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.repair import Mending
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
 
 _OTHERS: Final = frozenset({".arrow", ".csv", ".feather", ".html", ".md", ".tsv", ".txt", ".xlsx", ".yaml", ".yml"})
 """Endings of files that are neither lines of JSON nor a table that is written."""

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated, Protocol
 
 from cyclopts import Parameter
 
 from toolfmt.cli.output import UsageError
 from toolfmt.corpora.batches import MAX_ROW, ReadOptions
 from toolfmt.corpora.rows import Picked
+from toolfmt.corpora.sources import Source
 from toolfmt.transcripts.formats import find
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-
-    from toolfmt.corpora.sources import Source
-
 
 AUTO = "auto"
 

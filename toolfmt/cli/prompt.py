@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 from cyclopts import Parameter
 
@@ -15,11 +15,8 @@ from toolfmt.cli.output import UsageError, note, write
 from toolfmt.cli.toolboxes import TOOLS, read_tools
 from toolfmt.errors import ParseError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.workshop.chat_templates.prompt import render_prompt
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue
-
 
 Variables: TypeAlias = Annotated[
     tuple[str, ...], Parameter(name="--set", help="A variable of the template, NAME=VALUE; the value is JSON or text.")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
@@ -20,28 +21,21 @@ from toolfmt.cli.parse import note_no_call
 from toolfmt.cli.toolboxes import RUNNERS, toolbox
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, Transcript
 from toolfmt.correcting import api_feedback, feedback
-from toolfmt.events import CallEnd, CallFailed
+from toolfmt.dialect.record import AnyDialect
+from toolfmt.events import CallEnd, CallFailed, Event
+from toolfmt.execution.records import ToolExecution
 from toolfmt.execution.running import check_seconds
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import default_registry, is_auto
-from toolfmt.model import ToolResult
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolResult
 from toolfmt.parsing import parse
 from toolfmt.rendering import render_results
 from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.answers import answered
+from toolfmt.transcripts.convert import Conversion
 from toolfmt.transcripts.convert import write as write_transcript
 from toolfmt.transcripts.formats import find
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.events import Event
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-    from toolfmt.transcripts.convert import Conversion
-
 
 _ERROR: Final = "error_flag"
 _HARMLESS: Final = ("added", "merged")

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import logging
 import pickle
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.sources import START, STDIN, Position, Source
 from toolfmt.corpora.streams import arrow, is_packed
 from toolfmt.corpora.work import Done, Job, Work, convert_batch
 from toolfmt.errors import CorpusError, MissingExtraError, ToolFmtError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.corpora.batches import ReadOptions
 
 SPAN: Final = 32 << 20
 """The size of a piece in bytes."""

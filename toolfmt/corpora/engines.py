@@ -7,19 +7,17 @@ import signal
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import connection, get_context, parent_process
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from toolfmt.corpora.work import Done, Job, convert_batch
 from toolfmt.errors import CorpusError, ToolFmtError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")

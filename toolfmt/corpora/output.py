@@ -12,24 +12,21 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from types import FrameType, TracebackType
+from typing import IO, Any, Final, Self
 
 from toolfmt import jsontext
 from toolfmt.corpora.sources import STDIN, TABLES, Position, Source
 from toolfmt.corpora.streams import own_file, packed
 from toolfmt.corpora.tables import write_parquet
 from toolfmt.corpora.tally import Tally
+from toolfmt.corpora.work import Done
 from toolfmt.errors import CorpusError, ParseError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from types import FrameType, TracebackType
-
-    from toolfmt.corpora.work import Done
-    from toolfmt.model import JsonObject
+from toolfmt.model import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,8 @@ and does not show.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 _HEADER: Final = 1 << 10
 """Bytes that are read for a header at first; twice as many where they are not enough."""

@@ -9,24 +9,21 @@ Lines of batches are recognised by their keys (OpenAI's API guide, Batch API; An
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
+from toolfmt.conversation import Transcript
 from toolfmt.errors import LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.exchanges import exchange, inside, without
+from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import evident, formats
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import FormatQuestionError, origin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.conversation import Transcript
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.format import TranscriptFormat
 
 
 @dataclass(frozen=True, slots=True)

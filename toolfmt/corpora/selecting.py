@@ -15,18 +15,15 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, JsonPart, MediaPart, OpaquePart, ResultPart, Transcript
+from toolfmt.conversation import CallPart, JsonPart, MediaPart, Message, OpaquePart, Part, ResultPart, Transcript
 from toolfmt.corpora.statistics import Statistics
 from toolfmt.corpora.tokens import count_tokens, spoken
 from toolfmt.errors import CorpusError
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.parts.values import json_text
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Message, Part
-    from toolfmt.model import JsonValue
 
 _COMPARE: Final[Mapping[str, Callable[[int, int], bool]]] = {
     "<=": operator.le,

@@ -9,19 +9,16 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.conversation import CallPart, ResultPart, Transcript, parse_failure
+from toolfmt.corpora.batches import Batch
+from toolfmt.corpora.rows import Picked, Row
+from toolfmt.corpora.sources import Source
 from toolfmt.corpora.tokens import count_tokens
 from toolfmt.errors import ParseError
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.flat import flatten
-
-if TYPE_CHECKING:
-    from toolfmt.corpora.batches import Batch
-    from toolfmt.corpora.rows import Picked, Row
-    from toolfmt.corpora.sources import Source
-    from toolfmt.model import JsonObject, JsonValue
-
 
 _REASONS: Final = 20
 """The number of reasons that are counted separately."""

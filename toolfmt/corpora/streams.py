@@ -15,16 +15,14 @@ import select
 import stat
 import sys
 import zlib
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from toolfmt.corpora.sources import STDIN, TABLES
 from toolfmt.errors import CorpusError, MissingExtraError, ParseError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
 
 
 def arrow(feature: str) -> Any:

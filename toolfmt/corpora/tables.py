@@ -13,9 +13,10 @@ fields that are not there.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from toolfmt import jsontext
 from toolfmt.corpora.levels import longest_row
@@ -25,12 +26,8 @@ from toolfmt.corpora.sources import Position, Source
 from toolfmt.corpora.streams import arrow
 from toolfmt.corpora.texts import SIZE
 from toolfmt.errors import CorpusError, ParseError, ToolFmtError
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.recognising import origin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.model import JsonValue
 
 CONVERSATION: Final = "conversation"
 _MOST: Final = 1000

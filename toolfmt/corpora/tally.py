@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from toolfmt.transcripts.comparing.loss import CODES, SEVERITIES
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.model import JsonObject
+from toolfmt.transcripts.comparing.loss import CODES, SEVERITIES, Loss
 
 EXAMPLES: Final = 3
 """The number of examples kept for each loss."""

@@ -11,17 +11,14 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.corpora.rows import TextRow, entries
 from toolfmt.corpora.sources import LINES, STDIN, Position, Source, stem
-from toolfmt.corpora.streams import opened
+from toolfmt.corpora.streams import Reader, opened
 from toolfmt.errors import CorpusError, ParseError
 from toolfmt.transcripts.formats import is_session
-
-if TYPE_CHECKING:
-    from toolfmt.corpora.streams import Reader
 
 SIZE: Final = 1 << 20
 """The size of a batch in bytes, unless a line is longer."""

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toolfmt.conversation import CallPart, JsonPart, ReasoningPart, RefusalPart, ResultPart, TextPart
+from toolfmt.conversation import CallPart, JsonPart, ReasoningPart, RefusalPart, ResultPart, TextPart, Transcript
 from toolfmt.errors import CorpusError, MissingExtraError
 from toolfmt.transcripts.parts.values import json_text
-
-if TYPE_CHECKING:
-    from toolfmt.conversation import Transcript
 
 
 def count_tokens(transcript: Transcript, tokenizer: str) -> int:

@@ -5,32 +5,26 @@ convert_batch(work, batch) -> Done(data=b'{"messages": ...}\n...', failures=(...
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
-from toolfmt.corpora.rows import place
+from toolfmt.corpora.batches import Batch, ReadOptions
+from toolfmt.corpora.rows import Picked, Row, place
 from toolfmt.corpora.selecting import EVERYTHING, Selection, fingerprint
 from toolfmt.corpora.sources import LINES, TABLES, Position, Source, stem
 from toolfmt.corpora.streams import packed
 from toolfmt.corpora.tables import TableBatch, table
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.loss import Loss
-from toolfmt.transcripts.convert import convert_row
+from toolfmt.transcripts.convert import Conversion, convert_row
 from toolfmt.transcripts.exchanges import put_inside
 from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry
+from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.reading import read
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.corpora.batches import Batch, ReadOptions
-    from toolfmt.corpora.rows import Picked, Row
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.convert import Conversion
-    from toolfmt.transcripts.format import TranscriptFormat
-    from toolfmt.transcripts.repair import Mending
+from toolfmt.transcripts.repair import Mending
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,15 @@ It is a call of each dialect whose shape it has, with no other keys.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from collections.abc import Container, Iterator, Sequence
+from typing import cast
 
 from jiter import from_json
 
 from toolfmt import jsontext
+from toolfmt.detection.table import Bare
 from toolfmt.errors import ParseError
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
-
-    from toolfmt.detection.table import Bare
-    from toolfmt.parsers.bodies.json_shapes import JsonNode
-
+from toolfmt.parsers.bodies.json_shapes import JsonNode
 
 _OUTSIDE = re.compile(r'["\[\]{}]')
 _INSIDE = re.compile(r'"|\\')

@@ -7,12 +7,11 @@ r"""What is in a call of which no format reads the beginning: a call in it is on
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from toolfmt.detection.passed import Passed
-    from toolfmt.detection.records import Detection
-    from toolfmt.detection.table import DetectionTable
+from toolfmt.detection.passed import Passed
+from toolfmt.detection.records import Detection
+from toolfmt.detection.table import DetectionTable
 
 _TAG = re.compile(r"<[^<>]{0,256}>")
 _WORD = re.compile(r"\w").search

@@ -7,16 +7,13 @@ on how it was cut.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from toolfmt.detection.bare_json import beginnings, fitting
 from toolfmt.detection.records import Detection, verb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from toolfmt.detection.table import DetectionTable, Hit, Match
-    from toolfmt.model import ToolDefinition
+from toolfmt.detection.table import DetectionTable, Hit, Match
+from toolfmt.model import ToolDefinition
 
 _CALLED = re.compile(r"\[\s{0,64}([^\W\d][\w.\-]{0,255})\(")
 Outcome = Detection | Literal["wait", "no"]

@@ -8,12 +8,10 @@ An answer has no reason to contain these; a quoted manifest does.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from toolfmt.model import ToolDefinition
+from toolfmt.model import ToolDefinition
 
 MARKS: Final = frozenset(
     {

@@ -11,25 +11,20 @@ everywhere.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from toolfmt.detection.bare_json import Extents, JsonRun
 from toolfmt.detection.broken import BrokenCalls
-from toolfmt.detection.choosing import Chooser
+from toolfmt.detection.choosing import Chooser, Outcome
 from toolfmt.detection.definitions import MARKS, shows_definitions
 from toolfmt.detection.offers import offers
 from toolfmt.detection.passed import Passed
 from toolfmt.detection.records import Detection
-from toolfmt.detection.table import FENCES
+from toolfmt.detection.table import FENCES, DetectionTable
 from toolfmt.detection.values import OpenValues, values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.detection.choosing import Outcome
-    from toolfmt.detection.table import DetectionTable
-    from toolfmt.events import Event
-    from toolfmt.model import ToolDefinition
+from toolfmt.events import Event
+from toolfmt.model import ToolDefinition
 
 _FENCE = re.compile(r"(`{1,256}|~{1,256})([ \t]{0,64})")
 _MANY: Final = 64

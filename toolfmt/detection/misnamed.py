@@ -10,16 +10,12 @@ call of that tool, the word was meant as its name.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.errors import did_you_mean
-from toolfmt.events import CallEnd
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from toolfmt.events import CallFailed
+from toolfmt.events import CallEnd, CallFailed
 
 _READ: Final = 8192
 """Characters of a text that are searched."""

@@ -7,12 +7,8 @@ get_weather\n{"city": "Paris"}         the name is on a line
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 _LONGEST = 256
 

@@ -6,16 +6,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.events import CallEnd, CallFailed, ReasoningDelta, TextDelta, coalesce
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.detection.detector import Detector
-    from toolfmt.events import Event
+from toolfmt.detection.detector import Detector
+from toolfmt.events import CallEnd, CallFailed, Event, ReasoningDelta, TextDelta, coalesce
 
 _CALL: Final = 2
 """The score from which on a detection is of a call, not of a marker alone."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from toolfmt.arguments import check_text
+from toolfmt.detection.detector import Detector
 from toolfmt.detection.records import Detection
+from toolfmt.dialect.record import Parser
 from toolfmt.errors import ParseError
-from toolfmt.events import CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.detection.detector import Detector
-    from toolfmt.dialect.record import Parser
-    from toolfmt.events import Event
+from toolfmt.events import CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 
 DETECTED = "dialect_detected"
 """The kind of the notice that reports the choice."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.detection.bare_json import JsonExtent
-from toolfmt.events import ReasoningDelta, TextDelta
+from toolfmt.detection.values import OpenValues
+from toolfmt.events import Event, ReasoningDelta, TextDelta
 from toolfmt.parsers.scanning.surroundings import Surroundings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.detection.values import OpenValues
-    from toolfmt.events import Event
 
 
 class Passed:

@@ -8,10 +8,8 @@ Detection(dialect="hermes", span=(13, 28), candidates=(
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from toolfmt.events import Span
+from toolfmt.events import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import regex
 
@@ -18,16 +19,11 @@ from toolfmt.detection.offers import any_of
 from toolfmt.detection.records import WRITTEN, DialectMatch, verb
 from toolfmt.detection.signatures import OTHER, OWN, body_start, signatures
 from toolfmt.detection.values import value_marks
+from toolfmt.dialect.frames import Frame
 from toolfmt.dialect.syntax import Syntax
-from toolfmt.parsers.bodies.json_shapes import compile_shape
+from toolfmt.lookup.registry import Registry
+from toolfmt.parsers.bodies.json_shapes import JsonNode, compile_shape
 from toolfmt.parsers.compiled.leading import reasoning_opener
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from toolfmt.dialect.frames import Frame
-    from toolfmt.lookup.registry import Registry
-    from toolfmt.parsers.bodies.json_shapes import JsonNode
 
 _NEXT = re.compile(r"\s{0,64}([{\[<])")
 _KEPT: Final = 1024

@@ -7,15 +7,11 @@ r"""Follows the values that are open in a text before any call was found.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
+from toolfmt.dialect.syntax import Form
+from toolfmt.model import ToolDefinition
 from toolfmt.schema import property_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from toolfmt.dialect.syntax import Form
-    from toolfmt.model import ToolDefinition
 
 _NAME = r"[A-Za-z_][\w.\-]{0,64}"
 _SLOT = re.compile(r"\{[?\w]")

@@ -5,13 +5,11 @@ Signing and events are botocore's. Needs the extra `bedrock`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolfmt.errors import LimitExceededError, MissingExtraError, ParseError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _botocore(part: str) -> Any:

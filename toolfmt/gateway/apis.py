@@ -17,18 +17,15 @@ A relative of OpenAI's Chat Completions (`vllm`, `groq`, ...) is asked at the sa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from toolfmt.gateway.amazon import EventStream
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.apis.relatives import NAMES
 from toolfmt.transcripts.sse import EventText
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
-
-    from toolfmt.model import JsonObject, JsonValue
 
 
 class Frames(Protocol):

@@ -9,15 +9,12 @@ A back of another API does not send them. Fields and defaults: Open Responses' s
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from toolfmt.jsontext import is_array, is_object
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 _ASKED: Final[JsonObject] = {
     "previous_response_id": None,

@@ -8,14 +8,10 @@ What requests and answers contain is never logged.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
-from toolfmt.transcripts.answering.answer_info import Failure
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.transcripts.answering.answer_info import Trouble
+from toolfmt.transcripts.answering.answer_info import Failure, Trouble
 
 BAD_GATEWAY: Final = 502
 

@@ -9,9 +9,10 @@ GET, DELETE /v1beta/interactions/ID     as google-genai 3.4's `interactions.get`
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from anyio import to_thread
 
@@ -20,11 +21,7 @@ from toolfmt.gateway.echoing import completing, full_item
 from toolfmt.gateway.failing import refusal
 from toolfmt.gateway.store import KeptExchange, Store, StoreError, after, messages_of
 from toolfmt.jsontext import is_object
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from toolfmt.model import JsonObject
+from toolfmt.model import JsonObject
 
 T = TypeVar("T")
 _LONGEST_PAGE: Final = 100

@@ -12,15 +12,12 @@ A label never contains what a client sent.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.comparing.loss import Loss
 
 SHARED_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The environment variable with the folder in which workers share their figures; prometheus_client reads it."""

@@ -12,23 +12,19 @@ Needs the extra `store`.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import MissingExtraError, ParseError
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.exchanges import message_list
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.reading import opened
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
-
-    from toolfmt.model import JsonObject, JsonValue
-
 
 try:
     sql: Any = import_module("sqlalchemy")  # by name: it comes with an extra

@@ -9,25 +9,20 @@ tools holds a call as text, the log says what to change; each such answer has a 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from anyio import to_thread
 
 from toolfmt import jsontext
 from toolfmt.detection.unread_calls import UNREAD
-from toolfmt.events import CallEnd, CallFailed, TextDelta
+from toolfmt.events import CallEnd, CallFailed, Event, TextDelta
+from toolfmt.gateway.backs import Upstream
 from toolfmt.jsontext import is_object
 from toolfmt.lookup.registry import AUTO
-from toolfmt.model import ToolDefinition
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.parsing import parse
 from toolfmt.transcripts.formats import find
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from toolfmt.events import Event
-    from toolfmt.gateway.backs import Upstream
-    from toolfmt.model import JsonObject
 
 log: Final = logging.getLogger("toolfmt.gateway")
 _LONGEST: Final = 65536

@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from mcp import StdioServerParameters
 
@@ -24,11 +24,8 @@ from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.mcp.transports import Remote, is_address
-
-if TYPE_CHECKING:
-    from toolfmt.mcp.transports import Target
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.mcp.transports import Remote, Target, is_address
+from toolfmt.model import JsonObject, JsonValue
 
 _WRAPPERS: Final = ("mcpServers", "servers")
 """The keys of the servers; the second is VS Code's."""

@@ -9,30 +9,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from mcp import types
 from pydantic import ValidationError
 
 from toolfmt import jsontext
-from toolfmt.conversation import JsonPart, MediaPart, OpaquePart, ResultPart, TextPart
+from toolfmt.conversation import Content, JsonPart, MediaPart, OpaquePart, ResultPart, TextPart
 from toolfmt.errors import SchemaError, warn
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.model import Media, ToolDefinition, ToolResult
+from toolfmt.model import JsonObject, JsonValue, Media, ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.schema import problems
 from toolfmt.tools import tool
 from toolfmt.transcripts.parts import mcp_content
 from toolfmt.transcripts.parts.mcp_content import read_result
 from toolfmt.transcripts.parts.values import word
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from toolfmt.conversation import Content
-    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
-
 
 _STRUCTURED: Final = "mcp.result.structuredContent"
 _META: Final = "mcp.result._meta"

@@ -10,22 +10,18 @@ as soon as the call returns.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import anyio
 from anyio import to_thread
 
 from toolfmt.errors import DriverError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 T = TypeVar("T")
 

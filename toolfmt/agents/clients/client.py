@@ -12,19 +12,17 @@ without `extra_body` rejects them.
 from __future__ import annotations
 
 import inspect
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolfmt.agents.clients.calling import pieces, reraising
 from toolfmt.arguments import checked
 from toolfmt.errors import DriverError
 from toolfmt.model import JsonObject
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
 
 
 def _named(request: JsonObject, taken: frozenset[str]) -> dict[str, Any]:

@@ -13,23 +13,19 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast, overload
+from typing import TypeAlias, TypeGuard, cast, overload
 
 from toolfmt.agents.clients.calling import closing, pieces, reraising
 from toolfmt.arguments import checked
 from toolfmt.errors import DriverError, ParseError
-from toolfmt.events import CallFailed, CallStart, TextDelta
-from toolfmt.execution.contracts import ModelClient
+from toolfmt.events import CallFailed, CallStart, Event, TextDelta
+from toolfmt.execution.contracts import ModelClient, TextModel
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.convert import convert
-
-if TYPE_CHECKING:
-    from toolfmt.events import Event
-    from toolfmt.execution.contracts import TextModel
 
 OpenedText: TypeAlias = tuple[AsyncIterator[str], AnswerInfo]
 """The pieces of one answer, and its record, which is complete after the last piece."""

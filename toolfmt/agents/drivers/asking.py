@@ -5,38 +5,32 @@ A model is asked again if its connection is lost. That is safe, because no call 
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import anyio
 
 from toolfmt import ids
 from toolfmt.agents.clients.calling import closing
-from toolfmt.agents.clients.text import answer_events, answer_reader
+from toolfmt.agents.clients.text import TextSource, answer_events, answer_reader
+from toolfmt.agents.runtime import Runtime
 from toolfmt.agents.state import Step, total
 from toolfmt.arguments import Positive, Seconds, checked
+from toolfmt.conversation import Transcript
+from toolfmt.dialect.record import Parser
 from toolfmt.errors import DriverError
-from toolfmt.events import CallEnd, CallFailed, CallStart, Notice, TextDelta, coalesce
+from toolfmt.events import CallEnd, CallFailed, CallStart, Event, Notice, TextDelta, coalesce
+from toolfmt.execution.contracts import ModelClient
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, InferenceResponseReceived
-from toolfmt.model import ToolInvocation
+from toolfmt.model import JsonObject, ToolInvocation
 from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.reading.leaks import drop_leaks
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-
-    from toolfmt.agents.clients.text import TextSource
-    from toolfmt.agents.runtime import Runtime
-    from toolfmt.conversation import Transcript
-    from toolfmt.dialect.record import Parser
-    from toolfmt.events import Event
-    from toolfmt.execution.contracts import ModelClient
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.comparing.losses import Loss
+from toolfmt.transcripts.comparing.losses import Loss
 
 T = TypeVar("T")
 

@@ -10,28 +10,24 @@ The stored messages are not changed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from toolfmt.conversation import MediaPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
+from toolfmt.dialect.record import Dialect
 from toolfmt.dialect.syntax import Form, JsonCall, Syntax
+from toolfmt.events import Event
+from toolfmt.formatters.chosen_examples import Examples
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.lookup.choice import Choice
 from toolfmt.manifests import manifest, placed
-from toolfmt.model import Media
+from toolfmt.model import JsonObject, JsonValue, Media, ToolDefinition
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.text.chat import TextChat, text_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.events import Event
-    from toolfmt.formatters.chosen_examples import Examples
-    from toolfmt.lookup.choice import Choice
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 ROLES: Final = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "user", "user": "user"}
 PLACE: Final = "{{tools}}"

@@ -17,19 +17,23 @@ default of the schema is filled in. Every change is reported.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 from uuid import uuid4
 
 from toolfmt import jsontext
-from toolfmt.agents.clients.text import text_source
+from toolfmt.agents.clients.text import TextSource, text_source
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, PlainParser, last_step
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.agents.drivers.turns import AnswerMessage, played
+from toolfmt.agents.runtime import Runtime
+from toolfmt.agents.state import AgentState, Step
 from toolfmt.arguments import Natural, checked
 from toolfmt.conversation import Message, ReasoningPart, TextPart
 from toolfmt.correcting import feedback
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import ParseError
 from toolfmt.events import CallEnd, CallFailed, Event, ReasoningDelta
 from toolfmt.execution.events import ArgumentsNormalised, DecisionExtractionFailed, ValidationFailed
@@ -38,6 +42,8 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.model import (
     JsonObject,
+    JsonValue,
+    ToolDefinition,
     ToolInvocation,
     ToolResult,
 )
@@ -45,16 +51,6 @@ from toolfmt.parsing import open_parser
 from toolfmt.schema import item_schema, problems, property_schema
 from toolfmt.schema.places import reach
 from toolfmt.transcripts.answering.answer_message import answer_message
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from toolfmt.agents.clients.text import TextSource
-    from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState, Step
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.model import JsonValue, ToolDefinition
-
 
 TYPES: Final = ("call_tool", "final_answer")
 VALIDATED: Final = frozenset(

@@ -11,11 +11,13 @@ not.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, Request, last_step
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.drivers.unread import with_unread
+from toolfmt.agents.runtime import Runtime
+from toolfmt.agents.state import AgentState
 from toolfmt.arguments import Natural, checked
 from toolfmt.conversation import Message, TextPart, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.correcting import api_feedback
@@ -24,17 +26,12 @@ from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.contracts import ModelClient
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.jsontext import is_object
-from toolfmt.model import JsonObject
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
-
-if TYPE_CHECKING:
-    from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState
-    from toolfmt.model import ToolDefinition
 
 _MODES: Final = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "required": ToolChoice("required")}
 _HELLO: Final = Message("user", (TextPart("Hello"),))

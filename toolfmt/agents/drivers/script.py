@@ -22,9 +22,10 @@ list alone is the steps.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, cast
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
@@ -32,7 +33,8 @@ from toolfmt import jsontext
 from toolfmt.agents.drivers.asking import last_step, received
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.loop import AgentLoop, as_tool
-from toolfmt.agents.state import Step
+from toolfmt.agents.runtime import Runtime
+from toolfmt.agents.state import AgentState, Step
 from toolfmt.arguments import checked
 from toolfmt.errors import DuplicateToolError, ExecutionError, MissingExtraError, ParseError, SchemaError, ToolFmtError
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted
@@ -43,13 +45,6 @@ from toolfmt.tools import ToolRegistry
 from toolfmt.transcripts.answering.answer_info import Usage
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.answering.assembling import Assembler
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState
-
 
 ScriptKind: TypeAlias = Literal["final", "tool", "error", "call"]
 CURSOR: Final = "scripted.cursor"

@@ -10,38 +10,31 @@ was wrong with it; neither stays in the conversation.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final, Unpack
 
 from toolfmt.agents.clients.text import text_source
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, last_step
 from toolfmt.agents.drivers.chats import Chats, conversation
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.drivers.unread import with_unread
-from toolfmt.agents.state import messages_of
+from toolfmt.agents.runtime import Runtime
+from toolfmt.agents.state import AgentState, Step, messages_of
 from toolfmt.arguments import Natural, checked
 from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
 from toolfmt.detection.detecting import unread
 from toolfmt.detection.unread_calls import UNREAD
 from toolfmt.errors import warn
-from toolfmt.events import CallEnd, Notice, ReasoningDelta
+from toolfmt.events import CallEnd, Event, Notice, ReasoningDelta
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.executor import Executor
 from toolfmt.formatters.chosen_examples import Examples
 from toolfmt.lookup.choice import Choice, chosen
-from toolfmt.lookup.parse_options import ReadingOptions
-from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.lookup.parse_options import ParseOptions, ReadingOptions
+from toolfmt.model import CallProvenance, JsonObject, ToolDefinition, ToolInvocation
 from toolfmt.parsing import open_parser, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState, Step
-    from toolfmt.events import Event
-    from toolfmt.lookup.parse_options import ParseOptions
-    from toolfmt.model import CallProvenance, JsonObject
 
 _NO_ANSWER: Final = "the answer ended within its reasoning"
 

@@ -6,27 +6,21 @@ tool       result of A, error for B
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
 from toolfmt import jsontext
 from toolfmt.agents.messages import result_part
-from toolfmt.agents.runtime import GOES_ON, Outcome
-from toolfmt.agents.state import Pending
+from toolfmt.agents.runtime import GOES_ON, Outcome, Runtime
+from toolfmt.agents.state import AgentState, Pending, Step
 from toolfmt.agents.waiting import NOT_RUN, Journal
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.execution.contracts import ALONE
 from toolfmt.execution.records import ToolExecution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from toolfmt.agents.runtime import Runtime
-    from toolfmt.agents.state import AgentState, Step
-    from toolfmt.model import ToolInvocation
-
+from toolfmt.model import ToolInvocation
 
 _DONE: Final = "These calls of the same answer were accepted. Do not write them again:"
 _SHOWN: Final = 300

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from toolfmt.detection.misnamed import misnamed_call
 from toolfmt.detection.unread_calls import UNREAD, is_shown, unread_call
 from toolfmt.events import CallFailed
+from toolfmt.model import ToolDefinition
 from toolfmt.parsing import ParseResult, call_reader
 from toolfmt.schema import property_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.model import ToolDefinition
 
 _STRAY: Final = frozenset({"stray_closer", "stray_header"})
 _TOKEN: Final = re.compile(r"<\|\w{2,40}\|>")
