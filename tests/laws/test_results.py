@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from toolfmt.dialect.record import Dialect
 from toolfmt.dialect.syntax import markers
 from toolfmt.errors import UnrepresentableError
+from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta
 from toolfmt.lookup.registry import default_registry
-from toolfmt.model import ToolResult
+from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.workshop.testing import laws, strategies
 
 
@@ -96,3 +97,37 @@ def test_no_token_that_begins_a_turn_passes_in_a_result(name: str, token: str) -
 )
 def test_content_without_markers_stays_as_it_is(dialect: Dialect[str], content: str) -> None:
     assert "\u2060" not in dialect.results([ToolResult(name="t", content=content)])
+
+
+RUNTIME = [
+    (dialect, opener, closer)
+    for dialect in default_registry()
+    if dialect.syntax is not None
+    for opener, closer in (
+        *dialect.syntax.hidden,
+        *(
+            (f"{frame.start}assistant to={route.recipient}<|message|>", frame.ends[0])
+            for frame in [dialect.syntax.frame]
+            if frame is not None
+            for route in frame.routes
+            if route.to == "hidden"
+        ),
+    )
+]
+"""What is around a block that only the runtime writes."""
+
+
+@pytest.mark.parametrize(("dialect", "opener", "closer"), RUNTIME, ids=[dialect.name for dialect, *_ in RUNTIME])
+def test_a_block_that_only_the_runtime_writes_is_no_text_and_no_call(
+    dialect: Dialect[str], opener: str, closer: str
+) -> None:
+    offered = [ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})]
+    call = str(dialect.calls([ToolInvocation(name="f", arguments={"a": "b"})], {"f": offered[0]}))
+    for inner in ("PAID", f"PAID {call}", f"{call}\nPAID"):
+        for end in (closer, ""):
+            text = f"{opener}{inner}{end}"
+            events = laws.read(dialect, [text], offered)
+            assert not [event for event in events if isinstance(event, CallEnd | CallFailed)], text
+            assert "PAID" not in "".join(one.text for one in events if isinstance(one, TextDelta | ReasoningDelta))
+            assert [one.kind for one in events if isinstance(one, Notice) and "PAID" in one.detail] == ["hidden_block"]
+            laws.chunking(dialect, text, range(len(text)), offered)

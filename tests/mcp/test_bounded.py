@@ -172,7 +172,9 @@ def test_a_body_of_a_client_is_bounded() -> None:
     def ping() -> str:
         return "pong"
 
-    app: Any = mcp_server(registry, name="ping").streamable_http_app(streamable_http_path=PATH, host="127.0.0.1")
+    config = serving.web_server(mcp_server(registry, name="ping"), "127.0.0.1")
+    assert config.limit_concurrency == serving.MAX_CONNECTIONS
+    app: Any = config.app
 
     async def post(client: httpx2.AsyncClient, body: bytes) -> int:
         headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
@@ -185,7 +187,7 @@ def test_a_body_of_a_client_is_bounded() -> None:
             httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client,
         ):
             return (
-                await post(client, b'{"x": "' + b"x" * 20_000_000 + b'"}'),
+                await post(client, b'{"x": "' + b"x" * serving.MAX_BODY + b'"}'),
                 await post(client, b'{"jsonrpc": "2.0", "id": 1, "method": "nonsense", "params": ' + b"[" * 2000),
                 await post(client, b"[]"),
             )

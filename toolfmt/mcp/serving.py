@@ -52,6 +52,8 @@ PATH: Final = "/mcp"
 MAX_PORT: Final = 65535
 MAX_CALLS: Final = 1000
 """Maximum number of calls that run at once, and of answers that a client does not read before more is read."""
+MAX_BODY: Final = 4 * 1024 * 1024
+"""Maximum bytes of an HTTP request's body."""
 MAX_CONNECTIONS: Final = 2000
 """Maximum number of HTTP connections, and of sessions."""
 
@@ -212,13 +214,19 @@ async def _over_pipes(server: Server[Any], _host: str, _port: int) -> None:
                 printed.flush()  # what waits there would be sent to the client later
 
 
+def web_server(server: Server[Any], host: str) -> uvicorn.Config:
+    """Configure a web server for a server object, with bounds on what clients send."""
+    app = server.streamable_http_app(
+        streamable_http_path=PATH, host=host, max_request_body_size=MAX_BODY, max_sessions=MAX_CONNECTIONS
+    )
+    return uvicorn.Config(app, log_level="warning", limit_concurrency=MAX_CONNECTIONS)
+
+
 async def _over_http(server: Server[Any], host: str, port: int) -> None:
-    app = server.streamable_http_app(streamable_http_path=PATH, host=host, max_sessions=MAX_CONNECTIONS)
-    config = uvicorn.Config(app, log_level="warning", limit_concurrency=MAX_CONNECTIONS)
     with socket.create_server((host, port)) as listening:
         sys.stderr.write(f"{server.name}: http://{host}:{listening.getsockname()[1]}{PATH}\n")
         sys.stderr.flush()
-        await uvicorn.Server(config).serve(sockets=[listening])
+        await uvicorn.Server(web_server(server, host)).serve(sockets=[listening])
 
 
 _TRANSPORTS: Final = {"stdio": _over_pipes, "streamable-http": _over_http}
