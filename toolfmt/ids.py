@@ -106,10 +106,19 @@ def pattern(template: str, source: Random | None = None, *, start: int = 0) -> I
     return mint
 
 
+def made(policy: IdPolicy, call: ToolInvocation) -> str | None:
+    """Return the id that a policy gives a call; raises TypeError for anything but text and None."""
+    found: object = policy(call)
+    if found is None or isinstance(found, str):
+        return found
+    kind = "a function: call it first, as in ids=counter()" if callable(found) else type(found).__name__
+    raise TypeError(f"a policy of ids returns text or None, and this one returned {kind}")
+
+
 def assign(calls: Iterable[ToolInvocation], policy: IdPolicy) -> tuple[ToolInvocation, ...]:
     """Give each call without an id the one from the policy; other calls stay unchanged."""
-    given = ((call, policy(call) if call.id is None else None) for call in calls)
-    return tuple(call if made is None else call.model_copy(update={"id": made}) for call, made in given)
+    given = ((call, made(policy, call) if call.id is None else None) for call in calls)
+    return tuple(call if found is None else call.model_copy(update={"id": found}) for call, found in given)
 
 
 def _hash(call: ToolInvocation) -> str:

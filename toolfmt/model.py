@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal, Self, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, computed_field, model_validator
 
 JsonValue: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys. Not checked on construction."""
@@ -29,7 +29,7 @@ Certainty: TypeAlias = Literal["exact", "tolerated", "guessed"]
 """
 
 
-class _Frozen(BaseModel):
+class _Frozen(BaseModel):  # whose texts are strict, because pydantic would decode bytes
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
@@ -40,13 +40,13 @@ class ToolDefinition(_Frozen):
     argument objects from the tool's author. `server` names the MCP server that runs the tool.
     """
 
-    name: str
-    description: str = ""
+    name: StrictStr
+    description: StrictStr = ""
     source: JsonObject | Callable[[], JsonObject] = Field(
         default_factory=lambda: {"type": "object", "properties": {}}, alias="parameters", repr=False, exclude=True
     )
     examples: tuple[JsonObject, ...] = ()
-    server: str | None = None
+    server: StrictStr | None = None
     metadata: JsonObject = Field(default_factory=dict, repr=False)
 
     @computed_field(repr=False)
@@ -66,12 +66,12 @@ class ToolDefinition(_Frozen):
 class ToolInvocation(_Frozen):
     """A call that a model made: the tool's name and a JSON object of arguments."""
 
-    name: str
+    name: StrictStr
     arguments: JsonObject = Field(default_factory=dict)
-    id: str | None = None
-    raw_arguments: str | None = Field(default=None, repr=False)
-    server: str | None = None
-    agent: str | None = None
+    id: StrictStr | None = None
+    raw_arguments: StrictStr | None = Field(default=None, repr=False)
+    server: StrictStr | None = None
+    agent: StrictStr | None = None
     provenance: CallProvenance = "api"
     certainty: Certainty = "exact"
     extra: JsonObject = Field(default_factory=dict, repr=False)
@@ -81,10 +81,10 @@ class Media(_Frozen):
     """An image, audio, video or document: its bytes in base64, or its URL."""
 
     kind: Literal["image", "audio", "video", "document"]
-    media_type: str = ""
-    data: str | None = Field(default=None, repr=False)
-    url: str | None = None
-    name: str | None = None
+    media_type: StrictStr = ""
+    data: StrictStr | None = Field(default=None, repr=False)
+    url: StrictStr | None = None
+    name: StrictStr | None = None
 
     @model_validator(mode="after")
     def _has_one(self) -> Self:
@@ -112,11 +112,11 @@ class Media(_Frozen):
 class ToolResult(_Frozen):
     """A tool's result: a JSON value or an error's text, and media."""
 
-    name: str
+    name: StrictStr
     content: JsonValue = None
     media: tuple[Media, ...] = ()
     is_error: bool = False
-    id: str | None = None
-    server: str | None = None
-    agent: str | None = None
+    id: StrictStr | None = None
+    server: StrictStr | None = None
+    agent: StrictStr | None = None
     extra: JsonObject = Field(default_factory=dict, repr=False)

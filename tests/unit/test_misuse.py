@@ -15,7 +15,7 @@ from pydantic import BaseModel
 import toolfmt
 from tests import sampling
 from toolfmt import ToolInvocation, ToolResult
-from toolfmt.agents import AgentLoop, AgentState, TextDriver
+from toolfmt.agents import AgentLoop, AgentState, Budget, TextDriver
 from toolfmt.errors import (
     MissingExtraError,
     ParseError,
@@ -26,6 +26,7 @@ from toolfmt.errors import (
     UnrepresentableError,
 )
 from toolfmt.events import CallFailed
+from toolfmt.execution import Approval, Executor
 from toolfmt.lookup.registry import default_registry
 from toolfmt.tools import tools as read_tools
 from toolfmt.workshop import testing
@@ -53,7 +54,46 @@ def drain(chunks: Any) -> None:
     asyncio.run(read())
 
 
+def write_file(path: str) -> None:
+    """Write a file."""
+
+
+TOOLS = toolfmt.ToolRegistry([write_file])
+WRONG_VALUES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any], str]] = {
+    "any class as a tool": (toolfmt.manifest, ([object],), {}, "object is a class without described fields"),
+    "bytes in a record": (ToolInvocation, (), {"name": b"f"}, "should be a valid string"),
+    "a misspelt tool's time-out": (
+        Executor,
+        (TOOLS,),
+        {"timeouts": {"write_flie": 1}},
+        "timeouts=: no tool is called 'write_flie'; did you mean 'write_file'?",
+    ),
+    "a misspelt tool to approve": (
+        Executor,
+        (TOOLS,),
+        {"policies": [Approval(tools=["write_flie"])]},
+        "Approval: no tool is called 'write_flie'; did you mean 'write_file'?",
+    ),
+    "a misspelt tool's limit": (
+        Executor,
+        (TOOLS,),
+        {"guards": [Budget(per_tool={"write_flie": 1})]},
+        "Budget: no tool is called 'write_flie'; did you mean 'write_file'?",
+    ),
+}
 MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any], str]] = {
+    "a function as a type": (
+        AgentLoop,
+        (TextDriver(str),),
+        {"output": str.upper},
+        "not the function upper",
+    ),
+    "a maker of ids": (
+        toolfmt.parse,
+        ('<tool_call>{"name": "f", "arguments": {}}</tool_call>',),
+        {"ids": toolfmt.ids.counter, "dialect": "hermes"},
+        "returned a function: call it first, as in ids=counter",
+    ),
     "an answer in bytes": (toolfmt.parse, (b"x",), {}, "an answer is a str, not bytes: decode bytes first"),
     "no answer": (toolfmt.parse, (None,), {}, "an answer is a str, not NoneType"),
     "a message": (toolfmt.parse, ({"content": "x"},), {}, "an answer is a str, not dict"),
@@ -227,6 +267,14 @@ def test_a_wrong_argument_is_reported(
     function: Callable[..., object], given: tuple[Any, ...], options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises((TypeError, ParseError, LookupError), match=said):
+        function(*given, **options)
+
+
+@pytest.mark.parametrize(("function", "given", "options", "said"), WRONG_VALUES.values(), ids=WRONG_VALUES)
+def test_a_wrong_value_is_reported(
+    function: Callable[..., object], given: tuple[Any, ...], options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
         function(*given, **options)
 
 

@@ -103,6 +103,11 @@ class Budget:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The tools that have limits of their own."""
+        return tuple(self.per_tool)
+
+    @property
     def reason(self) -> str:
         """Which limit is reached; empty if none is."""
         with self._lock:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from inspect import isroutine
 from typing import Any, Final
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
@@ -44,6 +45,8 @@ class Output:
         """Take the type; raises TypeError for one that pydantic cannot validate or describe."""
         if isinstance(kind, Mapping):
             raise TypeError("output is a type, such as a pydantic model or list[str], not a JSON Schema")
+        if isroutine(kind):
+            raise TypeError(f"output is a type, such as a pydantic model, not the function {kind.__name__}")
         try:
             self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
             self._schema = self._adapter.json_schema()

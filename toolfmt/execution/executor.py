@@ -44,6 +44,7 @@ from toolfmt.execution.policies.policy import (
     Candidate,
     DefaultProtection,
     Policy,
+    check_tool_names,
     in_enforcement_order,
 )
 from toolfmt.execution.records import AgentStop, ToolCallError, ToolExecution
@@ -127,6 +128,10 @@ class Executor:
         for name, seconds in self.timeouts.items():
             check_seconds(seconds, f"timeouts[{name!r}]")
         self._settings.resolver.check()
+        if not self.servers:  # whose tools are known only once they are connected
+            named = [(type(one).__name__, getattr(one, "tool_names", ())) for one in (*self.policies, *self.guards)]
+            for what, names in (("timeouts=", self.timeouts), *named):
+                check_tool_names(what, names, (tool.name for tool in self.registry))
 
     def _check_types(self) -> None:
         for what, first in (("before", "call"), ("after", "execution")):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolfmt import jsontext
 from toolfmt.errors import close_names, did_you_mean, some
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, TextDelta
+from toolfmt.ids import made
 from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import extra_arguments, problems, relax
@@ -136,7 +137,7 @@ class CheckedParser(PassingParser):
             if surplus:
                 return [self._failed(event, "extra_argument", f"{call.name!r} takes no argument {surplus[0]!r}")]
         if self._ids is not None and call.id is None:
-            event = replace(event, call=call.model_copy(update={"id": self._ids(call)}))
+            event = replace(event, call=call.model_copy(update={"id": made(self._ids, call)}))
         return [*found, event]
 
     def _failed(self, event: CallEnd, reason: str, detail: str) -> CallFailed:

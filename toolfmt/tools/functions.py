@@ -25,6 +25,9 @@ from toolfmt.errors import SchemaError
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.tools.signature import Function, check_names, plain_function, signature
 
+_DESCRIBED: Final = ("__get_pydantic_core_schema__", "__dataclass_fields__", "__required_keys__", "_fields")
+"""What a pydantic model, a dataclass, a TypedDict or a named tuple has, and no other class."""
+
 
 class _Plain(GenerateJsonSchema):
     """Pydantic's schemas without the titles it makes up, keys in the order in which people write them."""
@@ -60,9 +63,13 @@ def from_class(cls: type, name: str | None = None) -> ToolDefinition:
     """Describe a pydantic model, dataclass or TypedDict, whose fields are the arguments.
 
     The schema is built on first use; raises `SchemaError` then for fields that
-    have no JSON form.
+    have no JSON form, and at once for any other class.
     """
     name = name or cls.__name__
+    if not any(hasattr(cls, mark) for mark in _DESCRIBED):
+        raise SchemaError(
+            f"{name} is a class without described fields: give a function, a pydantic model, a dataclass or a TypedDict"
+        )
     text = cls.__doc__ or ""
     # A dataclass without a docstring has its signature there.
     documentation = read_docstring("" if text.startswith(f"{cls.__name__}(") else text)

@@ -91,7 +91,8 @@ class Approval:
             takes(decide, "decide", "request")
         takes(preview, "preview", "call")
         self._decide = decide
-        self._tools = None if tools is None else matcher(tools)
+        self.tool_names = () if tools is None else tuple(tools)
+        self._tools = None if tools is None else matcher(self.tool_names)
         self._timeout = check_seconds(timeout, "timeout")
         self._preview = preview
         self._together = together

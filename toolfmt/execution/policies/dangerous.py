@@ -39,7 +39,8 @@ class ProvenancePolicy:
     def __init__(self, refuse: Collection[CallProvenance] = WEAK, *, allow: Iterable[str] = ()) -> None:
         """`refuse` lists the marks to refuse, and `allow` patterns of tools whose calls pass with any mark."""
         self._refuse = frozenset(refuse)
-        self._allowed = matcher(allow)
+        self.tool_names = tuple(allow)
+        self._allowed = matcher(self.tool_names)
 
     def check(self, candidate: Candidate) -> Blocked | None:
         """Check how the call was marked."""

@@ -36,6 +36,9 @@ class Permissions:
         """Without `allow`, everything is allowed unless it is denied."""
         self._allow = None if allow is None else _rules(allow)
         self._deny = _rules({} if deny is None else deny)
+        self.tool_names = tuple(
+            name for rules in (allow or {}, deny or {}) for names in rules.values() for name in names
+        )
 
     def check(self, candidate: Candidate) -> Blocked | None:
         """Look for a rule that denies, then for one that allows."""

@@ -138,6 +138,15 @@ def _policy(value: object) -> Policy:
     raise TypeError(f"a policy has a `step` and a `check`, or is a function, and {type(value).__name__} has neither")
 
 
+def check_tool_names(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise ValueError for a name of no tool that is similar to a tool's: it is misspelt, and would do nothing."""
+    given, tools = {*names}, {*known}
+    for name in sorted(given - tools):
+        near = get_close_matches(name, tools - given, 1, _MISSPELT)
+        if near and not any(map(matcher([name]), tools)):
+            raise ValueError(f"{what}: no tool is called {name!r}; did you mean {near[0]!r}?")
+
+
 def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
     """Make one test of several patterns; without patterns, no name passes. Case counts."""
     kept = tuple(patterns)

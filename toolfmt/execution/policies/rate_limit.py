@@ -41,6 +41,7 @@ class RateLimit:
         limits = {"*": calls} if isinstance(calls, int) else dict(calls)
         if per <= 0 or any(limit < 0 for limit in limits.values()):
             raise ValueError(f"a rate must be at least 0 calls per more than 0 seconds, not {calls} per {per}")
+        self.tool_names = tuple(limits)
         self._limits = [(matcher([tool]), limit) for tool, limit in limits.items()]
         self._per = per
         self._agents = matcher([agents])
