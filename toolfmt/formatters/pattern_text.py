@@ -7,10 +7,10 @@ alphabet a class starts to choose. Assertions are skipped, so the caller must ch
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from typing import Final, TypeAlias
+from typing import Final
 
 from toolfmt.schema.expressions import (
     Charset,
@@ -22,8 +22,6 @@ from toolfmt.schema.expressions import (
     Special,
     read,
 )
-
-Test: TypeAlias = Callable[[str], object]
 
 LONGEST: Final = 10_000
 """The largest number of characters of a placeholder."""
@@ -38,11 +36,6 @@ _OTHERS: Final = "".join(map(chr, range(0xA1, 0x3100, 7)))
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _EMPTY: Final = frozenset("bBk123456789")
 """What begins an escape that matches no text, or the text of a group that is not there."""
-_SHORTHANDS: Final[dict[str, Test]] = {
-    "d": lambda char: char in "0123456789",
-    "w": lambda char: char.isascii() and (char.isalnum() or char == "_"),
-    "s": str.isspace,
-}
 
 
 def matching(pattern: str) -> Iterator[str]:
@@ -100,9 +93,7 @@ class _Writer:
                 self.captured |= dict.fromkeys(captured, text)
                 return "" if opener.endswith(("=", "!")) else text
             case Special(source):
-                return self.captured.get(
-                    source.strip("\\k<>"), source[1:].strip("bB0123456789") if source[1:2] != "k" else ""
-                )
+                return self.captured.get(source.strip("\\k<>"), "" if source[1:2] in _EMPTY else source[1:])
             case _:
                 return self.text(((part,),))
 
@@ -110,30 +101,8 @@ class _Writer:
 @lru_cache(maxsize=256)
 def _fitting(charset: Charset) -> str:
     """Return the characters of a set to choose from, readable ones if possible."""
-    ranges = [member for member in charset.members if isinstance(member, tuple)]
-    tests = [_test(member) for member in charset.members if isinstance(member, str)]
-    for alphabet in (_LETTERS, _SIGNS, "".join(low for low, _ in ranges), _OTHERS):
-        fitting = [
-            char
-            for char in alphabet
-            if (any(low <= char <= high for low, high in ranges) or any(test(char) for test in tests))
-            != charset.negative
-        ]
-        if fitting:
-            return "".join(fitting)
+    starts = "".join(member[0] for member in charset.members if isinstance(member, tuple))
+    for alphabet in (_LETTERS, _SIGNS, starts, _OTHERS):
+        if fitting := "".join(char for char in alphabet if char in charset):
+            return fitting
     raise ExpressionError
-
-
-def _test(name: str) -> Test:
-    r"""Return the test for a class of characters: `d`, `W`, `p{Lu}`, `P{Script=Greek}`; any other letter is itself."""
-    import regex
-
-    if name.lower() in _SHORTHANDS:
-        test = _SHORTHANDS[name.lower()]
-        return test if name.islower() else lambda char: not test(char)
-    if len(name) == 1:
-        return name.__eq__
-    try:
-        return regex.compile(f"\\{name}").match
-    except regex.error:
-        raise ExpressionError from None

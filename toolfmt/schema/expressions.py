@@ -10,13 +10,14 @@ quantifiers, alternatives. What a part means is up to its users.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
-_DEEPEST: Final = 50
 _COUNT: Final = re.compile(r"([*+?])|\{(\d{1,6})(?:(,)(\d{0,6}))?\}")
 _GROUP: Final = re.compile(r"\((\?(?:[:>]|P?<(\w+)>|[a-zA-Z-]+[:)]|<?[=!]))?")
-_REFERENCE: Final = re.compile(r"\\(?:[1-9]\d?|k<\w+>)")
+_REFERENCE: Final = re.compile(r"\\[1-9]\d?|(?:\\k<|\(\?P=)(\w+)[>)]")
 _CODE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,5})\})")
 _PROPERTY: Final = re.compile(r"\\([pP](?:\{\w+(?:=\w+)?\}|[A-Z]))")
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
@@ -27,12 +28,43 @@ class ExpressionError(ValueError):
     """A regular expression, or a part of one, that cannot be used."""
 
 
+_SHORTHANDS: Final[dict[str, Callable[[str], object]]] = {
+    "d": lambda char: char in "0123456789",
+    "w": lambda char: char.isascii() and (char.isalnum() or char == "_"),
+    "s": str.isspace,
+}
+
+
+@lru_cache(maxsize=256)
+def _test(name: str) -> Callable[[str], object]:
+    r"""Return the test for a class of characters: `d`, `W`, `p{Lu}`, `P{Script=Greek}`; any other letter is itself."""
+    import regex
+
+    if name.lower() in _SHORTHANDS:
+        test = _SHORTHANDS[name.lower()]
+        return test if name.islower() else lambda char: not test(char)
+    if len(name) == 1:
+        return name.__eq__
+    try:
+        return regex.compile(f"\\{name}").match
+    except regex.error:
+        raise ExpressionError(f"\\{name} is no class of characters") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Charset:
     """One character: of ranges and of named classes (`d`, `W`, `p{Lu}`), or, if `negative`, any other."""
 
     members: tuple[tuple[str, str] | str, ...]
     negative: bool = False
+
+    def __contains__(self, char: str) -> bool:
+        """Whether the character is one of them. Raises `ExpressionError` for an unknown class."""
+        inside = (
+            member[0] <= char <= member[1] if isinstance(member, tuple) else _test(member)(char)
+            for member in self.members
+        )
+        return any(inside) != self.negative
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +107,29 @@ _ALONE: Final[dict[str, ExpressionPart]] = {
 }
 
 
-def read(source: str) -> Expression:
-    """Read an expression. Raises `ExpressionError`."""
-    reader = _Reader(source)
+def read(source: str, deepest: int = 50) -> Expression:
+    """Read an expression, whose groups are nested at most so deep. Raises `ExpressionError`."""
+    reader = _Reader(source, deepest)
     found = reader.alternatives(0)
     if reader.at < len(source):
-        raise ExpressionError("a parenthesis is not opened")
+        raise reader.error("a parenthesis is not opened")
     return found
 
 
 class _Reader:
     """One pass over an expression."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, source: str, deepest: int) -> None:
+        self.source, self.deepest = source, deepest
         self.at = 0
         self.captures = 0
 
+    def error(self, reason: str) -> ExpressionError:
+        return ExpressionError(f"{reason}, at character {self.at}")
+
     def alternatives(self, depth: int) -> Expression:
-        if depth > _DEEPEST:
-            raise ExpressionError("its groups are nested too deeply")
+        if depth > self.deepest:
+            raise self.error("its groups are nested too deeply")
         found = [self._row(depth)]
         while self._take("|"):
             found.append(self._row(depth))
@@ -112,13 +147,13 @@ class _Reader:
         return tuple(parts)
 
     def _part(self, depth: int) -> ExpressionPart:
+        if reference := self._match(_REFERENCE):
+            return Special(f"\\k<{reference[1]}>" if reference[1] else reference.group())
         if self.source[self.at] == "(":
             return self._group(depth)
-        if reference := self._match(_REFERENCE):
-            return Special(reference.group())
         char = self._next()
         if char in "*+?":
-            raise ExpressionError("nothing is repeated")
+            raise self.error("nothing is repeated")
         if char == "[":
             return self._set()
         return self._escape() if char == "\\" else _ALONE.get(char, char)
@@ -132,7 +167,7 @@ class _Reader:
             return Parenthesis(((),), opener)
         inner = self.alternatives(depth + 1)
         if not self._take(")"):
-            raise ExpressionError("a parenthesis is not closed")
+            raise self.error("a parenthesis is not closed")
         return Parenthesis(inner, opener, captured)
 
     def _escape(self) -> str | Charset | Special:
@@ -157,6 +192,8 @@ class _Reader:
                 self.at += 1
                 high = self._member()
                 plain = isinstance(low, tuple) and isinstance(high, tuple)
+                if plain and low[0] > high[0]:
+                    raise self.error("a range is out of order")
                 members += [(low[0], high[0])] if plain else [low, ("-", "-"), high]  # `[a-\d]` means `a`, `-` and `\d`
             else:
                 members.append(low)
@@ -186,6 +223,6 @@ class _Reader:
 
     def _next(self) -> str:
         if self.at >= len(self.source):
-            raise ExpressionError("it ends too early")
+            raise self.error("it ends too early")
         self.at += 1
         return self.source[self.at - 1]

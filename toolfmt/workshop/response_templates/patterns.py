@@ -17,6 +17,16 @@ from itertools import product
 from typing import Final
 
 from toolfmt.errors import ResponseTemplateError
+from toolfmt.schema.expressions import (
+    Charset,
+    Expression,
+    ExpressionError,
+    ExpressionPart,
+    Parenthesis,
+    Quantified,
+    Special,
+    read,
+)
 
 MOST_SPELLINGS: Final = 16
 """Alternatives of a pattern."""
@@ -29,18 +39,11 @@ START: Final = "\x02"
 """Alone, it means the beginning of the answer."""
 _SPACE, _ANY, _END, _SLOT, _SLOT_END, _PLAIN = "\x00", "\x01", "\x03", "\x04", "\x05", "\x06"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
-_TOKEN = re.compile(
-    r"""\((?:\?P<(?P<named>\w+)>|(?P<group>\?:)?(?!\?)|(?P<ahead>\?=)|\?P=(?P<again>\w+)\)|(?P<odd>\?.?.?))"""
-    r"""|(?P<close>\))|(?P<bar>\|)|\[(?P<class>\^?\]?(?:\\.|[^\]\\])*)\]|(?P<edge>[\^$]|\\[AZbB])"""
-    r"""|(?P<wild>\.|\\[dDwWS])|(?P<space>\\s)|\\(?P<escape>x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|(?P<char>[^*+?{\[\\])"""
-    r"""|(?P<bad>.)""",
-    re.DOTALL,
-)
-_QUANTIFIER = re.compile(r"(?:(?P<mark>[*+?])|\{(?P<least>\d{1,4})?(?P<comma>,)?(?P<most>\d{1,4})?\})[?+]?")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-_EDGES = {"^": START, r"\A": START, "$": _END, r"\Z": _END}
+_EDGES = {"^": START, r"\A": START, "$": _END, r"\Z": _END, r"\b": "", r"\B": ""}
 _LIKE_SLOT = re.compile(r"\{\?|\?\}|\{[a-z_]+1?\}")
-_SPACES = re.compile(r"(?:\\[stnr]|[ \t\n\r])+")
+_BRACES = re.compile(r"(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|[^\\{]|\{\d{1,4}(?:,\d{0,4})?\})*+", re.DOTALL)
+"""A pattern whose braces are all quantifiers, or escaped."""
+_SPACES: Final = frozenset({"s", *((char, char) for char in " \t\n\r")})
 
 
 def marker(text: object, pointer: str) -> str:
@@ -68,7 +71,9 @@ def spellings(source: object, pointer: str, slots: Mapping[str, str]) -> list[st
         raise ResponseTemplateError(pointer, f"a pattern of more than {LONGEST} characters")
     if _CONTROL.search(source):
         raise ResponseTemplateError(pointer, "control characters in a pattern")
-    return list(dict.fromkeys(_template(text, pointer) for text in _Pattern(source, pointer, slots).read()))
+    if _BRACES.fullmatch(source) is None:
+        raise ResponseTemplateError(pointer, f"a brace that is no quantifier, in {source!r}")
+    return list(dict.fromkeys(_template(text, pointer) for text in _Spellings(source, pointer, slots).read()))
 
 
 def group_names(source: str) -> frozenset[str]:
@@ -76,36 +81,28 @@ def group_names(source: str) -> frozenset[str]:
     return frozenset(re.findall(r"\(\?P<(\w+)>", source))
 
 
-class _Pattern:
-    """Reads one pattern; each part becomes a list of the texts that it matches."""
+class _Spellings:
+    """Makes of each part of a pattern the texts that it matches."""
 
     def __init__(self, source: str, pointer: str, slots: Mapping[str, str]) -> None:
         self._source, self._pointer, self._slots = source, pointer, slots
-        self._at = 0
 
     def read(self) -> list[str]:
-        found = self._alternatives(0)
-        if self._at < len(self._source):
-            raise self._error("a closing parenthesis too many")
-        return found
+        try:
+            return self._alternatives(read(self._source, DEEPEST))
+        except ExpressionError as error:
+            raise self._error(str(error)) from None
 
     def _error(self, reason: str) -> ResponseTemplateError:
-        return ResponseTemplateError(self._pointer, f"{reason}, at character {self._at} of {self._source!r}")
+        return ResponseTemplateError(self._pointer, f"{reason}, in {self._source!r}")
 
-    def _alternatives(self, depth: int) -> list[str]:
-        if depth > DEEPEST:
-            raise self._error("groups nested too deep")
-        branches = [self._sequence(depth)]
-        while self._source.startswith("|", self._at):
-            self._at += 1
-            branches.append(self._sequence(depth))
-        return self._few([text for branch in branches for text in branch])
+    def _alternatives(self, tree: Expression) -> list[str]:
+        return self._few([text for row in tree for text in self._row(row)])
 
-    def _sequence(self, depth: int) -> list[str]:
+    def _row(self, row: tuple[ExpressionPart, ...]) -> list[str]:
         found = [""]
-        while self._at < len(self._source) and self._source[self._at] not in "|)":
-            part = self._part(depth)
-            found = self._few([before + after for before, after in product(found, part)])
+        for part in row:
+            found = self._few([before + after for before, after in product(found, self._part(part))])
         return found
 
     def _few(self, texts: list[str]) -> list[str]:
@@ -114,80 +111,64 @@ class _Pattern:
             raise self._error(f"more than {MOST_SPELLINGS} alternatives")
         return found
 
-    def _part(self, depth: int) -> list[str]:
-        """Read one token, or a group, and its quantifier."""
-        token = _TOKEN.match(self._source, self._at)
-        if token is None or token["bad"] is not None or token["odd"] is not None:
-            raise self._error("what no marker can be made of")
-        self._at = token.end()
-        inner = [""]
-        if token.group().startswith("(") and token["again"] is None:
-            inner = self._alternatives(depth + 1)
-            if not self._source.startswith(")", self._at):
-                raise self._error("a group that is not closed")
-            self._at += 1
-        return self._repeated(self._meaning(token, inner))
+    def _part(self, part: ExpressionPart) -> list[str]:
+        match part:
+            case str():
+                if _CONTROL.search(part):
+                    raise self._error("a control character")
+                return [part]
+            case Charset():
+                return [_one_of(part)]
+            case Quantified():
+                return self._repeated(part)
+            case Parenthesis():
+                return self._group(part)
+            case Special(text):
+                if text.startswith("\\k"):
+                    return [self._slot(text[3:-1])]
+                if text not in _EDGES:
+                    raise self._error(f"the escape {text}")
+                return [_EDGES[text]]
 
-    def _meaning(self, token: re.Match[str], inner: list[str]) -> list[str]:
-        name = token["named"] or token["again"]
-        if name is not None:
+    def _group(self, group: Parenthesis) -> list[str]:
+        inner = self._alternatives(group.inner)
+        name = group.captured[-1] if group.captured else ""
+        if name:
             if any(_SLOT in text for text in inner):
                 raise self._error("a named group in another one")
-            slot = self._slots.get(name)
-            return [_ANY if slot is None else f"{_SLOT}{slot}{_SLOT_END}"]  # the slot decides what it matches
-        if token["escape"] is not None:
-            return [self._escaped(token["escape"])]
-        if token["class"] is not None:
-            return [self._class(token["class"])]
-        if token["char"] is not None:
-            return [token["char"]]
-        return inner if token.lastgroup in {None, "group"} else [_fixed(token)]
+            return [self._slot(name)]
+        if group.opener == "?=":
+            return [""]
+        if group.opener not in ("", "?:"):
+            raise self._error("what no marker can be made of")
+        return inner
 
-    def _escaped(self, text: str) -> str:
-        if len(text) > 1:
-            return chr(int(text[1:], 16))
-        if text.isalnum() and text not in _ESCAPES:
-            raise self._error(f"the escape \\{text}")
-        return _ESCAPES.get(text, text)
+    def _slot(self, name: str) -> str:
+        """Return the slot that a group fills, which decides what it matches; other groups match any text."""
+        slot = self._slots.get(name)
+        return _ANY if slot is None else f"{_SLOT}{slot}{_SLOT_END}"
 
-    def _class(self, text: str) -> str:
-        """Translate a character class: white space, its one character, or any text."""
-        if _SPACES.fullmatch(text):
-            return _SPACE
-        one = text.removeprefix("\\") if len(text) == len("\\x") and not text[-1].isalnum() else text
-        if len(one) == 1:
-            return one
-        try:
-            return _ANY if re.fullmatch(f"[{text}]", "<") else _PLAIN
-        except re.error as error:
-            raise self._error(f"a character class: {error}") from None
-
-    def _repeated(self, texts: list[str]) -> list[str]:
-        found = _QUANTIFIER.match(self._source, self._at)
-        if found is None:
-            if self._source.startswith("{", self._at):
-                raise self._error("a brace that is no quantifier")
-            return texts
-        self._at = found.end()
+    def _repeated(self, part: Quantified) -> list[str]:
+        texts, least = self._part(part.part), part.least
         if all(text.strip(" \t\n\r") in {"", _SPACE} for text in texts) and any(texts):
             return [_SPACE]
         if texts in ([_ANY], [_PLAIN]):
             return texts
-        if found["mark"] == "?":
+        if (least, part.most) == (0, 1):
             return [*texts, ""]
-        least, most = int(found["least"] or 0), int(found["most"] or found["least"] or 0)
-        if found["mark"] or (found["comma"] and least != most) or len(texts) > 1 or most * len(texts[0]) > LONGEST:
+        if part.most != least or len(texts) > 1 or least * len(texts[0]) > LONGEST:
             raise self._error("a repetition")
         return [texts[0] * least]
 
 
-def _fixed(token: re.Match[str]) -> str:
-    """Translate an edge, a lookahead or a named class of characters."""
-    if token["space"] is not None:
+def _one_of(charset: Charset) -> str:
+    """Translate a set of characters: white space, its one character, or any text."""
+    members = charset.members
+    if _SPACES.issuperset(members) and not charset.negative:
         return _SPACE
-    if token["wild"] is not None:
-        return _PLAIN if token["wild"] in {r"\w", r"\d"} else _ANY
-    return _EDGES.get(token.group(), "")
+    if len(members) == 1 and members[0][0] == members[0][-1] and isinstance(members[0], tuple) and not charset.negative:
+        return members[0][0]
+    return _ANY if "<" in charset else _PLAIN
 
 
 def _template(text: str, pointer: str) -> str:
