@@ -16,6 +16,7 @@ from toolfmt.execution import Executor, Permissions
 from toolfmt.jsontext import is_object
 from toolfmt.schema import problems, relax
 from toolfmt.schema.patterns import MOST, compile_time
+from toolfmt.schema.places import ANY, shape
 from toolfmt.schema.work import MAX_WORK, SchemaWork
 from toolfmt.tools import tools
 
@@ -425,3 +426,11 @@ def test_a_tool_that_is_too_deep_is_named(levels: int) -> None:
     for tool in (fields, {"type": "function", "function": fields}):
         with pytest.raises(SchemaError, match="tool 'bomb' is nested more than 160 levels deep"):
             tools([{"name": "f", "parameters": {}}, tool])
+
+
+def test_a_schema_whose_values_take_too_long_to_compare_allows_anything() -> None:
+    listed = [f"{number:099}" for number in range(200)]
+    schema: dict[str, Any] = {"$defs": {"e": {"enum": listed}}, "allOf": [{"$ref": "#/$defs/e"}] * 50}
+    assert shape(schema).members == (*listed,)
+    assert shape({**schema, "allOf": schema["allOf"] * 40}) == ANY
+    assert shape({**schema, "allOf": [{"anyOf": [schema["allOf"][0]] * 40_000}]}) == ANY
