@@ -190,6 +190,15 @@ def test_a_file_url_outside_is_refused_however_it_is_wrapped(root: Path, wrap: s
         "[" * 400 + "/" + "]" * 400,
         "file:" * 100_000,
         "feed:file:///etc/passwd",
+        "cat$IFS/etc/passwd",
+        "x;cat$IFS$9/etc/passwd",
+        "cat${IFS%??}/etc/passwd",
+        "\ufb01le:///etc/passwd",
+        "\u2025/x",
+        "&sol;etc&sol;passwd",
+        "file://%6c%6fcalhost/etc/passwd",
+        "phar:///etc/x",
+        "ext::sh -c cat% /etc/passwd",
     ],
 )
 def test_what_may_be_read_as_a_place_outside_is_refused(root: Path, text: str) -> None:

@@ -189,7 +189,7 @@ def _python(code: str) -> list[str]:
 
 
 WRONG: list[tuple[Any, str]] = [
-    (_python("import sys; sys.exit('no config')"), "it said: no config"),
+    ([*_python("import sys; sys.exit('no config')"), "--key", "secret"], "at `.*python.*it said: no config"),
     (
         _python("import sys; print('welcome', flush=True); sys.stdin.read()"),
         "no answer within 3 s.*invalid message.*welcome",

@@ -22,7 +22,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from shlex import join
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias, cast
 
 import anyio
@@ -111,7 +110,7 @@ def endpoint(target: Target, headers: Mapping[str, str] | None = None) -> Endpoi
     if isinstance(target, Sequence):
         target = _command(cast("Sequence[object]", target))
     if isinstance(target, StdioServerParameters):
-        return Endpoint(f"`{join([target.command, *target.args])}`", partial(_watched, partial(_process, target)))
+        return Endpoint(f"`{target.command}`", partial(_watched, partial(_process, target)))
     if callable(target):
         make = target
         return Endpoint(getattr(make, "__name__", "a transport"), partial(_watched, lambda _: make()))

@@ -196,6 +196,8 @@ _VARIABLE: Final = re.compile(
     r"\$\{(?:env:)?(\w+)[^{}]*\}|\$(?:env:)?([a-z_]\w*)|%([a-z_]\w*)%|!([a-z_]\w*)!", re.IGNORECASE
 )
 """A variable of any shell; one that is not set is empty there."""
+_GAP: Final = re.compile(r"\$(?:IFS\b|\{IFS\b[^{}]*\})(?:\$[0-9@*])*")
+"""White space that a shell fills in, and parameters after it, which are empty."""
 _OPENS: Final = frozenset({"Pi", "Pf", "Ps"})
 _CLOSES: Final = frozenset({"Pi", "Pf", "Pe"})
 _DROPPED: Final = str.maketrans("", "", "\t\r\n")
@@ -322,6 +324,7 @@ def _without_scheme(text: str) -> Iterator[str]:
 
 def _expanded(text: str) -> Iterator[str]:
     yield _without_home(text)
+    text = _GAP.sub(" ", text)
     yield _VARIABLE.sub(lambda found: os.environ.get(found[found.lastindex or 0], ""), text, count=MOST)
 
 
