@@ -72,10 +72,10 @@ def change(dialect: AnyDialect, tools: object, failure: CallFailed, example: str
 
     `example` is a correct call of the same tool, whose parameters are `keys`.
     """
-    if dialect.syntax is None or failure.reason not in _CHANGED or len(failure.raw) > LONGEST:
-        return Correction()
     raw = failure.raw.rstrip()
     reads = sparing(lambda text: _reads(dialect, tools, text, alone=False), otherwise=False)
+    if dialect.syntax is None or failure.reason not in _CHANGED or len(raw) > LONGEST or reads(raw):
+        return Correction()  # if the call can be read alone, something beside it is wrong
     if slips := respelled(dialect.syntax.forms[0], definitions(tools) if tools else (), raw, example, reads):
         return Correction("" if failure.reason == "unread_call" else "a marker is misspelt", slips, "malformed")
     slips = renamed(raw, example, keys, reads) or doubled(raw, reads) or _keyed(dialect, tools, raw, reads)

@@ -241,3 +241,11 @@ def test_a_format_that_finds_no_call_either_is_no_advice(run: Run, tools: Path) 
         assert f"not as {name} writes it" in out
         assert "give" not in out + err
         assert "a call that no format reads as it is" in run("parse", "-d", name, stdin="[f(**{'a': 1})]")[2]
+
+
+def test_a_call_in_the_markers_of_another_format_names_that_format(run: Run) -> None:
+    answer = 'Sure. <tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+    code, _, err = run("parse", "--provider", "openai", stdin=answer)
+    assert (code, err) == (1, "toolfmt: it looks like hermes: give --dialect hermes\n")
+    broken = answer.replace(": 1}", ": ,}")
+    assert "looks like" not in run("parse", "--dialect", "hermes", stdin=broken)[2]

@@ -11,6 +11,7 @@ from toolfmt.cli.events import detection_record, event_record, result_record, sa
 from toolfmt.cli.inputs import STDIN, read_pieces, read_text, refuse_two
 from toolfmt.cli.output import UsageError, note, write, write_json, write_json_line, write_table
 from toolfmt.cli.toolboxes import TOOLS, read_tools
+from toolfmt.dialect.record import AnyDialect
 from toolfmt.events import CallFailed, Event, Notice, Span
 from toolfmt.model import ToolDefinition
 from toolfmt.parsing import ParseOptions, ParseResult, call_reader, parse_stream
@@ -66,18 +67,26 @@ def parse(  # noqa: PLR0913 - one argument for each option
             write_json(result_record(result))
         else:
             say_events(result.events)
-    if result.failures:
-        from toolfmt.correcting import what_to_change
-
-        read_as = result.dialect if isinstance(dialect, str) else dialect
-        for failure in result.failures:
-            if what := what_to_change(failure, tools=offered, dialect=read_as):
-                note(f"call {failure.index}: {what}")
+    _advise(result, dialect, offered)
     if not result.events:
         note(f"{'stdin' if file == STDIN else file} is empty: the answer has no text and no call")
     elif not result.ended:
         note_no_call(result.dialect if isinstance(dialect, str) else dialect.name, result.text, offered)
     return _exit_code(result.events)
+
+
+def _advise(result: ParseResult, dialect: AnyDialect | str, offered: Sequence[ToolDefinition]) -> None:
+    """Write a note on what to write instead of each failed call, and on the format that reads it."""
+    if not result.failures:
+        return
+    from toolfmt.correcting import what_to_change
+
+    for failure in result.failures:
+        read_as = result.dialect if isinstance(dialect, str) else dialect
+        if what := what_to_change(failure, tools=offered, dialect=read_as):
+            note(f"call {failure.index}: {what}")
+    if result.hint:
+        note(result.hint)
 
 
 def _cut(pieces: Iterable[str], chunk: int | None) -> Iterator[str]:

@@ -13,13 +13,14 @@ from toolfmt.detection.detector import Detector
 from toolfmt.detection.records import Detection
 from toolfmt.detection.table import table
 from toolfmt.errors import ParseError
+from toolfmt.events import CallEnd
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import Registry, default_registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from toolfmt.events import CallEnd, CallFailed
+    from toolfmt.events import CallFailed
     from toolfmt.model import JsonValue, ToolDefinition
 
     Read = Callable[[str, str], Sequence[CallEnd | CallFailed]]
@@ -62,6 +63,12 @@ def _detected(text: str, registry: Registry, tools: object, *, lenient: bool = F
     if detector.found is None:
         detector.read("", eof=True)
     return detector.found or Detection()
+
+
+def other_format(text: str, dialect: str, read: Read) -> str:
+    """Name the likeliest format, other than `dialect`, that reads a call in a text; "" if there is none."""
+    others = (name for name in lookalikes(text) if name != dialect)
+    return next((name for name in others if any(isinstance(event, CallEnd) for event in read(text, name))), "")
 
 
 _LONGEST: Final = 65536
