@@ -18,7 +18,7 @@ The description is plain data: `syntax_records` writes it as JSON and reads it b
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -285,6 +285,15 @@ def pieces(template: str) -> tuple[Piece, ...]:
     if len(stack) > 1:
         raise DialectRecordError(f"`{{?` without `?}}` after it: {template!r}")
     return tuple(stack[0])
+
+
+def verbatim(parts: Iterable[Piece]) -> Iterator[str]:
+    """Yield the text between the slots, that of optional parts too."""
+    for part in parts:
+        if isinstance(part, Verbatim):
+            yield part.text
+        elif isinstance(part, Maybe):
+            yield from verbatim(part.pieces)
 
 
 def split(template: str, names: frozenset[str]) -> tuple[tuple[Piece, ...], str, tuple[Piece, ...]]:

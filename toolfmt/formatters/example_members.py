@@ -8,8 +8,9 @@ from typing import Final, cast
 
 from toolfmt import jsontext
 from toolfmt.formatters.example_scalars import MOST, Builder, Fits, Stream, kinds, size
-from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, merge, names, objects
+from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, merge, objects
 from toolfmt.model import JsonObject, JsonValue
+from toolfmt.schema.walk import names
 
 _TRIALS: Final = 8
 """The number of values tried for a member that does not fit together with the others."""

@@ -179,11 +179,6 @@ def objects(value: JsonValue) -> list[JsonObject]:
     return [as_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
 
 
-def names(value: JsonValue) -> list[str]:
-    """Return a list of names; anything else counts as empty."""
-    return [name for name in cast("list[object]", value) if isinstance(name, str)] if isinstance(value, list) else []
-
-
 def listed(own: JsonObject) -> list[JsonValue] | None:
     """Return the values that `const` or `enum` lists; None without such a list."""
     members: JsonValue = [own["const"]] if "const" in own else own.get("enum")

@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import as_object, as_types, mapping, names
+from toolfmt.formatters.flat_schema import as_object, as_types, mapping
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.signatures import one_line
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+from toolfmt.schema.walk import names
 
 _TYPES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
 _REQUIRED: Final = "必填"

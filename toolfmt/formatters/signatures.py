@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, listed, mapping, names, without_null
+from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, listed, mapping, without_null
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.schema.places import kind_of
+from toolfmt.schema.walk import names
 
 _STRUCTURE: Final = re.compile(r"^([ \t]*)(?=#|`{3}|~{3}|[-=*_][-=*_ \t]+$)", re.MULTILINE)
 _TICKS: Final = re.compile(r"`+")

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, listed, mapping, names
+from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, listed, mapping
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.model import JsonObject, ToolDefinition
+from toolfmt.schema.walk import names
 
 _NAMES: Final = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$]*")

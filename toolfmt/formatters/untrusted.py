@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from toolfmt.dialect.syntax import Maybe, Piece, Syntax, Verbatim, markers, pieces, spelled
+from toolfmt.dialect.syntax import Maybe, Syntax, Verbatim, markers, pieces, spelled, verbatim
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject
 
@@ -52,7 +52,7 @@ class Untrusted:
     @classmethod
     def of(cls, syntax: Syntax) -> Untrusted:
         """Make the patterns for tool results."""
-        literals = [text for template in _templates(syntax) for text in _verbatim(pieces(template))]
+        literals = [text for template in _templates(syntax) for text in verbatim(pieces(template))]
         special = {*markers(syntax), *_block_markers(syntax), *syntax.special, *_TOKEN.findall(spelled(syntax.tools))}
         tokens = "\n".join((*special, *literals, *_whole(syntax)))
         shapes = [*SHAPES, *([_OWN_SHAPE] if re.search(_OWN_SHAPE, tokens) else [])]
@@ -120,7 +120,7 @@ def _block_markers(syntax: Syntax) -> Iterator[str]:
     """Yield the text that result templates put around results: tags, and lines that begin with a symbol."""
     for template in _templates(syntax):
         for at, piece in enumerate(pieces(template)):
-            for text in _verbatim([piece]):
+            for text in verbatim([piece]):
                 yield from (found for found in _TOKEN.findall(text) if len(found.strip("</")) > 0)
                 first, *lines = text.split("\n")
                 yield from filter(_symbolic, map(_bare, (first, *lines) if at == 0 else lines))
@@ -164,14 +164,6 @@ def _whole(syntax: Syntax) -> Iterator[str]:
         yield from (form.section, form.call, form.separator, *form.ends, *elements, *quotes)
     if syntax.frame is not None:
         yield from (syntax.frame.call, syntax.frame.body)
-
-
-def _verbatim(parts: Iterable[Piece]) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, Verbatim):
-            yield part.text
-        elif isinstance(part, Maybe):
-            yield from _verbatim(part.pieces)
 
 
 SHAPES: Final = (

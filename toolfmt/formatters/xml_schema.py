@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Final, cast
 from lxml import etree
 
 from toolfmt.errors import SchemaError, UnrepresentableError
-from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, mapping, names, objects, without_null
+from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, mapping, objects, without_null
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.schema.places import kind_of
+from toolfmt.schema.walk import names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.refs import NOTES, resolve
 from toolfmt.schema.spelling import modern, one_type, type_list, type_of, united, whole_bounds
-from toolfmt.schema.walk import DEFINITIONS, LISTED, NAMED, SINGLE, as_list, as_object, subschemas, without
+from toolfmt.schema.walk import DEFINITIONS, LISTED, NAMED, SINGLE, as_object, names, subschemas, without
 
 _ROUNDS: Final = 50
 """References to references that are followed."""
@@ -228,7 +228,7 @@ def _members(a: JsonObject, b: JsonObject, pair: _Pair, moved: JsonObject, insid
     """Compare the members of objects: their names, and which are required."""
     place = pair.place
     old, new = as_object(a.get("properties")), as_object(b.get("properties"))
-    needed, wanted = _texts(a.get("required")), _texts(b.get("required"))
+    needed, wanted = names(a.get("required")), names(b.get("required"))
     aside = as_object(moved.get("properties"))
     unions = bool(_UNIONS & moved.keys())
     for name, sub in old.items():
@@ -262,7 +262,3 @@ def _within(key: str, old: JsonValue, new: JsonValue, pair: _Pair) -> list[_Pair
     else:
         return [_Pair(old, place, new, there)] if key in SINGLE and is_object(old) and is_object(new) else None
     return [_Pair(sub, f"{place}/{at}", other, f"{there}/{at}") for at, sub, other in subs]
-
-
-def _texts(value: JsonValue) -> list[str]:
-    return [name for name in as_list(value) if isinstance(name, str)]

@@ -20,7 +20,7 @@ from typing import Any, Final
 from toolfmt.jsontext import equal, is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.refs import NOTES, merge, resolve
-from toolfmt.schema.walk import SchemaPlace, as_object, map_subschemas, without
+from toolfmt.schema.walk import SchemaPlace, as_object, is_number, map_subschemas, without
 
 JSON_TYPES: Final = ("integer", "number", "boolean", "array", "object", "string", "null")
 ANYTHING: Final = ""
@@ -302,15 +302,11 @@ def _both(a: JsonObject, b: JsonObject) -> JsonObject | None:
                 name: sub if own[name] is True or equal(own[name], sub) else {"allOf": [own[name], sub]}
                 for name, sub in value.items()
             }
-        elif key in _LEAST | _MOST and _is_number(mine) and _is_number(value):
+        elif key in _LEAST | _MOST and is_number(mine) and is_number(value):
             found[key] = max(mine, value) if key in _LEAST else min(mine, value)
         else:
             return None
     return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def draft7(node: JsonObject) -> JsonObject:

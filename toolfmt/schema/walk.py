@@ -62,6 +62,16 @@ def as_list(value: Any) -> list[Any]:
     return value if is_array(value) else []
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a JSON number, which a flag is not."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def names(value: Any) -> list[str]:
+    """Return a list of names; empty for any other value."""
+    return [name for name in as_list(value) if isinstance(name, str)]
+
+
 def without(schema: JsonObject, keys: Container[str]) -> JsonObject:
     """Copy a schema's top level without some keywords."""
     return {key: value for key, value in schema.items() if key not in keys}

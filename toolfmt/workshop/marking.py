@@ -10,14 +10,14 @@ Many of them are special tokens, which servers remove when they decode tokens; w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Unpack
 
 from toolfmt.dialect.frames import Frame
 from toolfmt.dialect.record import AnyDialect
-from toolfmt.dialect.syntax import Form, Maybe, Piece, Syntax, Verbatim, pieces
+from toolfmt.dialect.syntax import Form, Syntax, pieces, verbatim
 from toolfmt.lookup.choice import Choice, chosen
 
 
@@ -66,7 +66,7 @@ _PUNCTUATION = frozenset("[]{}()<>/:,=\"' ")
 
 def _of_form(form: Form) -> Iterator[str]:
     """Yield the markers of a form; if there are only words, as in `functools[...]`, those."""
-    literals = [text for template in _templates(form) for text in _verbatim(pieces(template))]
+    literals = [text for template in _templates(form) for text in verbatim(pieces(template))]
     found = [marker for text in literals for marker in _split(text)]
     yield from [one for one in found if not one.isalnum()] or found
     for pair in form.elements.quotes if form.elements is not None else ():
@@ -77,7 +77,7 @@ def _of_form(form: Form) -> Iterator[str]:
 def _of_frame(frame: Frame, stop: Sequence[str]) -> Iterator[str]:
     """Yield the markers of headers without words; one that only ends the last message may be removed."""
     yield from (*frame.opens, frame.start)
-    for text in (*_verbatim(pieces(frame.call)), frame.between):
+    for text in (*verbatim(pieces(frame.call)), frame.between):
         yield from (marker for marker in _split(text) if not marker[0].isalnum())
     yield from (end for end in frame.ends if end not in stop)
 
@@ -97,11 +97,3 @@ def _templates(form: Form) -> Iterator[str]:
     if elements is not None:
         yield from (elements.member, elements.odd_member, elements.loose_member, elements.item)
         yield from (f"<{elements.wrapper}>", f"</{elements.wrapper}>") if elements.wrapper else ()
-
-
-def _verbatim(parts: Iterable[Piece]) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, Verbatim):
-            yield part.text
-        elif isinstance(part, Maybe):
-            yield from _verbatim(part.pieces)

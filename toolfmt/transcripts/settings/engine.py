@@ -17,6 +17,7 @@ from toolfmt import jsontext
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.comparing import differences
+from toolfmt.schema.walk import is_number
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.parts.values import at, put
 from toolfmt.transcripts.settings import reasoning
@@ -144,13 +145,9 @@ def _word(found: JsonValue, setting: Setting) -> JsonValue:
     return next((word for word, spelled in setting.words.items() if spelled == found), None)
 
 
-def _number(value: JsonValue) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 _KINDS: Final[dict[SettingKind, Callable[[Any], bool]]] = {
-    "number": _number,
-    "integer": lambda value: _number(value) and float(value).is_integer(),
+    "number": is_number,
+    "integer": lambda value: is_number(value) and float(value).is_integer(),
     "text": lambda value: isinstance(value, str),
     "flag": lambda value: isinstance(value, bool),
     "texts": lambda value: is_array(value) and all(isinstance(item, str) for item in value),
@@ -198,7 +195,7 @@ def _fitted(value: JsonValue, setting: Setting) -> JsonValue:
             made = [setting.words[item] for item in value if item in setting.words]
             return made or None
         return next((spelled for word, spelled in setting.words.items() if word == value), None)
-    if _number(value):
+    if is_number(value):
         low, high = setting.low, setting.high
         bounded = low if low is not None and value < low else high if high is not None and value > high else value
         return int(bounded) if setting.kind == "integer" else bounded
@@ -260,7 +257,7 @@ def _why(name: str, value: JsonValue, table: Table, *, thinks: bool) -> str:
     place = table.one(name)
     if place is None or place.words:
         return _BUDGET if name == "budget" else "the target has no such value"
-    if _number(value):
+    if is_number(value):
         if place.low is not None and value < place.low:
             return f"the target takes at least {place.low}"
         if place.high is not None and value > place.high:
