@@ -7,18 +7,20 @@ import logging
 import re
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from anthropic import Anthropic
 from gateways import CALL, SCHEMA, TEXT_CALL, before, gateway
 from google import genai
-from loopback import serving
+from loopback import Answer, serving
 from ollama import Client as OllamaClient
 from openai import OpenAI
 from pydantic import ValidationError
 
 from toolfmt.cli.serve import client_settings
 from toolfmt.gateway.config import Back, Config
+from toolfmt.gateway.pools import Pools
 from toolfmt.transcripts.answering.failures import read_error
 
 USER = {"role": "user", "content": "Weather?"}
@@ -116,3 +118,22 @@ def test_the_start_says_what_to_put_into_each_client(config: Any, key: str, monk
             assert google.models.generate_content(model="m", contents="Hi").candidates
         with OllamaClient() as ollama:
             assert ollama.chat("m", [USER]).message
+
+
+def test_many_open_requests_are_in_several_pools() -> None:
+    """A pool that looks at all its connections for each request stays small; those that are idle are closed."""
+
+    async def ask() -> list[int]:
+        pools, counts = Pools(), list[int]()
+        async with pools:
+            request = httpx2.Request("POST", f"{upstream.url}/v1/chat/completions", json={"stream": True})
+            responses = [await pools.handle_async_request(request) for _ in range(70)]
+            counts.append(len(pools._pools))
+            for response in responses:
+                await response.aread()
+                await response.aclose()
+            counts.append(len(pools._pools))
+        return counts
+
+    with serving(Answer("Hi.")) as upstream:
+        assert anyio.run(ask) == [3, 1]

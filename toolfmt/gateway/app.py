@@ -34,6 +34,7 @@ from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import Handler
 from toolfmt.gateway.keeping import Keeper
 from toolfmt.gateway.metrics import MEDIA, Metrics
+from toolfmt.gateway.pools import Pools
 from toolfmt.gateway.serving import FaceServer, json_response
 from toolfmt.gateway.socket import SocketServer
 from toolfmt.gateway.tracing import Tracing
@@ -51,8 +52,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
 
     `transport` replaces the network, for tests.
     """
-    if transport is None:
-        transport = httpx2.AsyncHTTPTransport(limits=httpx2.Limits(max_connections=None), trust_env=False)
+    transport = Pools() if transport is None else transport
     upstreams = {
         name: Upstream(name, back, max_answer=config.max_answer, transport=transport, traced=config.traces)
         for name, back in config.backs.items()
