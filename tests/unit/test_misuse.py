@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -347,6 +348,18 @@ def test_the_gateway_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPat
     monkeypatch.delitem(sys.modules, "toolfmt.gateway", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install .*\[gateway\]'"):
         importlib.import_module("toolfmt.gateway")
+
+
+def test_the_gateway_runs_without_further_extras() -> None:
+    """A store, traces, Bedrock and tokenizers are loaded only where the configuration asks for them."""
+    code = """if True:
+        import sys
+        sys.modules |= dict.fromkeys(["sqlalchemy", "opentelemetry", "botocore", "tokenizers", "mcp", "pyarrow"])
+        from toolfmt.gateway.app import make_app
+        from toolfmt.gateway.loading import single
+        make_app(single("http://127.0.0.1:9/v1", "openai-chat"))
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("flag", ["strict", "validate", "repair", "coerce", "drop_leaks", "use_xml", "reasoning_open"])

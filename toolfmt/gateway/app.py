@@ -13,9 +13,8 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import httpx2
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -32,16 +31,20 @@ from toolfmt.gateway.counting import Counting
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import Handler
-from toolfmt.gateway.keeping import Keeper
 from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.gateway.pools import Pools
 from toolfmt.gateway.serving import FaceServer, json_response
 from toolfmt.gateway.socket import SocketServer
-from toolfmt.gateway.tracing import Tracing
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_info import Failure
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.convert_answer import error_status, write_error
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from toolfmt.gateway.keeping import Keeper  # which needs the extra `store`
+    from toolfmt.gateway.tracing import Tracing
 
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
 HANDLERS: Final[Mapping[Task, type[Handler]]] = {"answer": Conversing, "count": Counting, "compact": Compacting}
