@@ -421,3 +421,24 @@ def test_documents_beside_the_messages_are_content(source: str) -> None:
     value = {"model": "m", "messages": [{"role": "user", "content": "Sky?"}], "documents": ["needle"]}
     made = convert_request(value, source=source, target="anthropic", defaults={"max_tokens": 99})
     assert [(loss.path, loss.severity) for loss in made.losses] == [("/documents", "content")]
+
+
+def test_a_search_of_the_web_is_declared_as_a_tool_elsewhere() -> None:
+    """Chat Completions has options of its own for it, with the place one level deeper."""
+    place = {"country": "CH", "city": "Bern"}
+    options = {"search_context_size": "high", "user_location": {"type": "approximate", "approximate": place}}
+    request = {"model": "m", "messages": [{"role": "user", "content": "News?"}], "web_search_options": options}
+    there = {"type": "approximate", **place}
+    declared = {
+        "openai-responses": [{"type": "web_search", "user_location": there, "search_context_size": "high"}],
+        "anthropic": [{"type": "web_search_20250305", "name": "web_search", "user_location": there}],
+        "gemini": [{"googleSearch": {}}],
+        "gemini-interactions": [{"type": "google_search"}],
+    }
+    for target, tools in declared.items():
+        sent = convert_request(request, source="openai-chat", target=target, defaults={"max_tokens": 99})
+        assert isinstance(sent.value, dict)
+        assert sent.value["tools"] == tools
+        assert {loss.code for loss in sent.losses} <= {"tool"}
+        back = convert(sent.value, source=target, target="openai-chat", include="request", residue=sent.residue)
+        assert back.value == request

@@ -54,6 +54,7 @@ SHAPE: Final = ChatShape(
     signed_by="anthropic",
     gateways=True,
     annotations="annotations",
+    searches=True,
 )
 _STRICT: Final = replace(SHAPE, reasoning="", gateways=False)
 """What OpenAI itself takes; gateways and servers that copy its API take more, which is always read."""

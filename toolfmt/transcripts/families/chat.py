@@ -79,3 +79,5 @@ class ChatShape:
     """An answer that comes last, for the model to continue, is marked as a `prefix`."""
     parallel: bool = True
     """A request has `parallel_tool_calls`."""
+    searches: bool = False
+    """A request declares the provider's search of the web in `web_search_options`."""

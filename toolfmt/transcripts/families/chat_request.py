@@ -18,17 +18,23 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_messages import messages_of
+from toolfmt.transcripts.parts.hosted import COMMON, read_hosted
+from toolfmt.transcripts.parts.values import inner
 from toolfmt.transcripts.tables.choosing import openai
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, ToolsPlace, objects_in
 
 _STRICT: Final = "strict_tools"
+_SEARCH: Final = "web_search_options"
 
 
 def read_request(value: JsonValue, shape: ChatShape) -> Transcript:
     """Read a request's object or a list of messages."""
     older = is_object(value) and value.get("tools") is None and value.get("functions") is not None
     found = _table(shape, older=older).read(value)
+    if shape.searches and is_object(options := found.extra.get(f"{shape.owner}.{_SEARCH}")):
+        extra = {key: item for key, item in found.extra.items() if key != f"{shape.owner}.{_SEARCH}"}
+        found = replace(found, tools=(*(found.tools or ()), _search(options, shape.owner)), extra=extra)
     if found.tools and shape.strict == "request" and isinstance(found.extra.get(f"{shape.owner}.{_STRICT}"), bool):
         strict = found.extra.pop(f"{shape.owner}.{_STRICT}")
         for tool in found.tools:
@@ -38,17 +44,33 @@ def read_request(value: JsonValue, shape: ChatShape) -> Transcript:
 
 def write_request(transcript: Transcript, shape: ChatShape) -> JsonObject:
     """Write a request's object."""
+    key = f"{shape.owner}.{_SEARCH}"
+    searches = [tool.extra[key] for tool in transcript.tools or () if key in tool.extra]
+    if searches:
+        functions = tuple(tool for tool in transcript.tools or () if key not in tool.extra)
+        transcript = replace(transcript, tools=functions or None)
     tools = transcript.tools or ()
     older = any(tool.extra.get(f"{shape.owner}.legacy") for tool in tools)
     value: JsonObject = _table(shape, older=older).write(transcript)
     strict = {tool.strict for tool in tools}
     if shape.strict == "request" and len(strict) == 1 and None not in strict:
         value[_STRICT] = strict.pop()
+    if searches:
+        (value[_SEARCH],) = searches
     messages: list[JsonObject] = value["messages"]
     last = messages[-1] if len(messages) > 1 else {}
     if shape.prefix and last.get("role") == "assistant" and not last.get("tool_calls"):
         messages[-1] = {**last, "prefix": True}
     return value
+
+
+def _search(options: JsonObject, owner: str) -> ToolDeclaration:
+    """Make the declaration of the provider's search of the web; its place is flat in all other APIs."""
+    place = inner(options, "user_location")
+    flat = {"user_location": {"type": place.get("type"), **inner(place, "approximate")}} if place else {}
+    declared = read_hosted({"type": "web_search", **options, **flat}, owner, "web_search", kind="web_search")
+    own = {f"{owner}.{_SEARCH}": options}
+    return replace(declared, extra={COMMON: declared.extra[COMMON], **own})
 
 
 @cache

@@ -256,7 +256,7 @@ _TABLE: Final[Mapping[str, Mapping[str, Native]]] = {
         "web_search": Native(reads=r"nova_grounding"),
         "code_execution": Native(reads=r"nova_code_interpreter"),
     },
-    "openai-chat": {"web_search": Native(reads=r"openrouter:web_search|web_search.*")},
+    "openai-chat": {"web_search": Native(reads=r"openrouter:web_search|web_search.*", settings=_SEARCHES)},
 }
 
 
