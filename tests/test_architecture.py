@@ -93,6 +93,20 @@ print(*sorted(name for name in sys.modules if name.startswith("toolfmt.parsers.b
     assert run(code).split() == []
 
 
+def test_the_command_that_reads_an_answer_loads_nothing_that_runs_calls() -> None:
+    unwanted = ("anyio", "rich", "toolfmt.agents", "toolfmt.conversation", "toolfmt.execution", "toolfmt.tools")
+    code = f"""
+import io, sys
+from contextlib import redirect_stdout
+from toolfmt.cli import main
+sys.stdin = io.TextIOWrapper(io.BytesIO(b'<tool_call>{{"name": "f", "arguments": {{}}}}</tool_call>'))
+with redirect_stdout(io.StringIO()):
+    assert main(["parse", "--json"]) == 0
+print(*sorted({set(unwanted)!r} & sys.modules.keys()))
+"""
+    assert run(code).split() == []
+
+
 def test_a_module_holds_one_idea() -> None:
     lengths = {name(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
     assert {path: length for path, length in lengths.items() if length > LONGEST} == {}

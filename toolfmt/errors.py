@@ -24,11 +24,11 @@ ExceptionGroup for callers who prefer exceptions.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from toolfmt.events import CallFailed
 
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = os.path.dirname(__file__)  # noqa: PTH120 - `pathlib` takes longer to load than all of this
 SUGGESTED = 3
 """Maximum number of suggested names."""
 _LONGEST_PLACE = 300
@@ -104,6 +104,7 @@ def install_line(extra: str) -> str:
     import re
     import shlex
     from importlib.metadata import PackageNotFoundError, distribution
+    from pathlib import Path
 
     try:
         origin: dict[str, Any] = json.loads(distribution("toolfmt").read_text("direct_url.json") or "{}")

@@ -71,7 +71,7 @@ def test_every_command_takes_every_source(run: Run, source: str) -> None:
 @pytest.mark.parametrize("source", CODES)
 def test_functions_of_a_file_run(run: Run, source: str) -> None:
     code, out, _ = run("run", "--tools", source, stdin=CALL)
-    assert (code, out) == (0, "<tool_response>\n8\n</tool_response>")
+    assert (code, out) == (0, "<tool_response>\n8\n</tool_response>\n")
 
 
 @pytest.mark.usefixtures("here")

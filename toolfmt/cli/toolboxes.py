@@ -18,16 +18,18 @@ from inspect import isfunction
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.cli import inputs
 from toolfmt.cli.inputs import STDIN
 from toolfmt.cli.output import UsageError, stdout_to_stderr
 from toolfmt.errors import DuplicateToolError, ParseError, SchemaError, ToolFmtError
-from toolfmt.execution.executor import Executor
 from toolfmt.model import ToolDefinition
-from toolfmt.tools import ToolRegistry
+
+if TYPE_CHECKING:  # `toolfmt parse` imports this module, and runs nothing
+    from toolfmt.execution.executor import Executor
+    from toolfmt.tools import ToolRegistry
 
 OpenedExecutor: TypeAlias = AbstractAsyncContextManager["Executor"]
 TOOLS: Final = "tools.json, tools.yaml, tools.py, module:object or mcp.json"
