@@ -434,3 +434,13 @@ def test_a_schema_whose_values_take_too_long_to_compare_allows_anything() -> Non
     assert shape(schema).members == (*listed,)
     assert shape({**schema, "allOf": schema["allOf"] * 40}) == ANY
     assert shape({**schema, "allOf": [{"anyOf": [schema["allOf"][0]] * 40_000}]}) == ANY
+
+
+def test_a_pattern_has_fewer_steps_in_long_arguments_as_each_may_look_at_all_of_a_text() -> None:
+    properties: dict[str, Any] = {"a": {"type": "string", "pattern": "^(?:(?!x)a)*$"}, "b": {"type": "string"}}
+    definition = ToolDefinition(name="f", parameters={"type": "object", "properties": properties})
+    repeated = "a" * 300
+    assert problems(definition, {"a": repeated, "b": ""}) == ()
+    assert problems(definition, {"a": "a", "b": "z" * 9_000}) == ()
+    (problem,) = problems(definition, {"a": repeated, "b": "z" * 9_000})
+    assert (problem.pointer, "takes too long to be checked" in problem.message) == ("/a", True)

@@ -25,10 +25,13 @@ from toolfmt.schema.places import kind_of, reach
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import modernise
 from toolfmt.schema.walk import as_list, as_object, pointer
-from toolfmt.schema.work import MAX_WORK, SchemaWork, check_work
+from toolfmt.schema.work import BACKTRACKED, MAX_WORK, SchemaWork, check_work
 
 _BACKTRACK_LIMIT: Final = 10_000
 """Steps of a pattern with look-around or back-references; all others run in linear time anyway."""
+_FEWER: Final = 100
+"""Steps of such a pattern in arguments of more than `_LONG` characters, as each step may look at a whole text."""
+_LONG: Final = 8192
 
 _LISTED: Final = 10_000
 """Visits up to which all errors are listed: an error takes a thousand times as long as a visit."""
@@ -49,18 +52,23 @@ class Validator:
         check_work(tool.name, tool.parameters)
         self._check, self._schema = _compiled(tool.name, tool.parameters)
         self._work = SchemaWork(self._schema)
+        self._is_backtracked = BACKTRACKED.search(repr(self._schema)) is not None
 
     def problems(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
         """Return what is wrong with the arguments, the first `_MOST` and a count; empty if they fit."""
         if not self._work.fits(arguments, MAX_WORK):
             detail = f"the arguments take more than {MAX_WORK:,} steps to check: they are too large for their schema"
             return (Problem("", "limit", detail),)
+        check, steps = self._check, _BACKTRACK_LIMIT
+        if self._is_backtracked and len(repr(arguments)) > _LONG:
+            steps = _FEWER
+            check = _checker(self._schema, steps)
         try:
-            if self._check.is_valid(arguments):
+            if check.is_valid(arguments):
                 return ()
             if not self._work.fits(arguments, min(_LISTED, _COPIED // len(repr(arguments)))):
-                return _first(self._placed(arguments))
-            return _first(problem for error in self._check.iter_errors(arguments) for problem in describe(error))
+                return _first(self._placed(arguments, steps))
+            return _first(problem for error in check.iter_errors(arguments) for problem in describe(error))
         except ValueError:
             # Not JSON at all: a set, a lone surrogate, a key that is no text.
             try:
@@ -69,11 +77,11 @@ class Validator:
                 return (Problem(error.pointer, "json", error.reason),)
             raise
 
-    def _placed(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
+    def _placed(self, arguments: Mapping[str, Any], steps: int) -> tuple[Problem, ...]:
         """Name the arguments that are missing or do not fit, if listing all errors takes too long."""
         named, required = as_object(self._schema.get("properties")), as_list(self._schema.get("required"))
         wrong = [missing(key) for key in required if key not in arguments]
-        fits = _members(self._schema)
+        fits = _members(self._schema, steps)
         wrong += [
             Problem(f"/{token(key)}", "limit", f"'{key}' does not fit its schema, in too many ways to list them")
             for key, value in arguments.items()
@@ -131,25 +139,29 @@ def _compiled(name: str, schema: JsonObject) -> tuple[Any, JsonObject]:
 
     try:
         current = modernise(schema)
-        return engine.Draft202012Validator(current, offline=True, pattern_options=_patterns(engine)), current
+        return _checker(current, _BACKTRACK_LIMIT), current
     except engine.ValidationError as error:
         raise _invalid(name, schema, error) from None
     except ValueError as error:
         raise SchemaError(f"the schema of tool {name!r} cannot be used: {error}") from None
 
 
-def _members(schema: JsonObject) -> Callable[[JsonObject], bool]:
+def _checker(schema: JsonObject, steps: int, **options: Any) -> Any:
+    """Compile a schema whose backtracked patterns may take so many steps."""
+    import jsonschema_rs as engine
+
+    limited = engine.FancyRegexOptions(backtrack_limit=steps)
+    return engine.Draft202012Validator(schema, offline=True, pattern_options=limited, **options)
+
+
+def _members(schema: JsonObject, steps: int) -> Callable[[JsonObject], bool]:
     """Return a function that checks members of the arguments, and not which of them are required."""
     import jsonschema_rs as engine
 
     whole = engine.Registry([(_WHOLE, schema)])
     named = as_object(schema.get("properties"))
     part: JsonObject = {"properties": {key: {"$ref": _WHOLE + pointer(("properties", key))} for key in named}}
-    return engine.Draft202012Validator(part, offline=True, registry=whole, pattern_options=_patterns(engine)).is_valid
-
-
-def _patterns(engine: Any) -> Any:
-    return engine.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT)
+    return _checker(part, steps, registry=whole).is_valid
 
 
 def _invalid(name: str, schema: JsonObject, error: Any) -> SchemaError:

@@ -41,7 +41,8 @@ _STEPS: Final = 2_000
 """What a pattern that has to be backtracked counts for; others take their time by the text's length."""
 _CHUNK: Final = 64
 """Characters that are matched against a pattern in the time of a visit."""
-_BACKTRACKED: Final = re.compile(r"\(\?<?[=!]|\\[1-9k]")
+BACKTRACKED: Final = re.compile(r"\(\?<?[=!]|\\[1-9k]")
+"""What a pattern has that does not run in linear time: look-around and back-references."""
 
 _DEEPEST: Final = 50
 """Levels of a schema at which its visits are worked out beforehand."""
@@ -293,7 +294,7 @@ class _Cost(NamedTuple):
 
 
 def _cost(node: _Node) -> _Cost:
-    backtracked = [pattern for pattern in _patterns(node) if _BACKTRACKED.search(pattern)]
+    backtracked = [pattern for pattern in _patterns(node) if BACKTRACKED.search(pattern)]
     own = node.get("pattern")
     matched = own is not None or "format" in node
     keys = as_object(node.get("patternProperties"))
