@@ -24,8 +24,8 @@ ExceptionGroup for callers who prefer exceptions.
 
 from __future__ import annotations
 
+import inspect
 import os
-import sys
 import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -92,9 +92,9 @@ class MissingExtraError(ToolFmtError, ImportError):
 
 def warn(message: str) -> None:
     """Warn about what the caller of this package did, at the line of the caller."""
-    frame, level = sys._getframe(), 1  # noqa: SLF001 - `skip_file_prefixes` is of Python 3.12
-    while (frame := frame.f_back) is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level += 1
+    frame, level = inspect.currentframe(), 0  # `skip_file_prefixes` is of Python 3.12
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level + 1)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from itertools import count
 from random import Random, SystemRandom
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 from toolfmt import jsontext
@@ -108,7 +108,7 @@ def pattern(template: str, source: Random | None = None, *, start: int = 0) -> I
 
 def made(policy: IdPolicy, call: ToolInvocation) -> str | None:
     """Return the id that a policy gives a call; raises TypeError for anything but text and None."""
-    found: object = policy(call)
+    found: Any = policy(call)
     if found is None or isinstance(found, str):
         return found
     kind = "a function: call it first, as in ids=counter()" if callable(found) else type(found).__name__
