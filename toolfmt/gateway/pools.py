@@ -5,13 +5,11 @@ A pool of httpx2 looks at all its connections for each request, so each pool her
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import httpx2
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
 
 _MOST: Final = 32
 """The open requests of one pool."""

@@ -7,21 +7,17 @@ What arrives together is sent together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import Final, TypeVar
 
 from toolfmt.errors import ToolFmtError
-from toolfmt.events import CallFailed, Notice
+from toolfmt.events import CallFailed, Event, Notice
 from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Sequence
-
-    from toolfmt.events import Event
-    from toolfmt.gateway.handling import GatewayAnswer
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo
-    from toolfmt.transcripts.answers import AnswerReader
-    from toolfmt.transcripts.streams.emitter import Emitter
+from toolfmt.gateway.handling import GatewayAnswer
+from toolfmt.model import JsonObject
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
+from toolfmt.transcripts.answers import AnswerReader
+from toolfmt.transcripts.streams.emitter import Emitter
 
 T = TypeVar("T")
 UNREADABLE: Final = "the upstream's answer cannot be read"
