@@ -263,6 +263,19 @@ def test_a_damaged_header_is_an_error_of_its_kind(data: bytes) -> None:
         list(pages(io.BytesIO(data), column))
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_text_that_is_no_utf8_is_an_error_of_its_kind(tmp_path: Path, *, nested: bool) -> None:
+    path = tmp_path / "text.parquet"
+    rows = [[{"role": "user", "content": f"row {number}"}] if nested else f"row {number}" for number in range(9)]
+    how = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    pq.write_table(pa.table({"conversation": rows}), path, **how)
+    data = path.read_bytes()
+    for word in (b"row 5", b"conversation"):
+        path.write_bytes(data.replace(word, word[:-1] + b"\xff"))
+        with pytest.raises(ParseError, match=r"(?i)text\.parquet: damaged Parquet: .*utf-?8"):
+            list(ReadOptions(column="conversation").batches(Source(str(path), "x")))
+
+
 @pytest.mark.parametrize("at", [4, 40, 200])
 def test_a_damaged_file_is_an_error_of_its_kind(tmp_path: Path, at: int) -> None:
     path = write(tmp_path / "damaged.parquet", [f"row {number}" * 9 for number in range(100)])

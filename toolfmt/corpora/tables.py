@@ -137,12 +137,13 @@ def table_batches(
                 for packed in file.iter_batches(batch_size=size, row_groups=[group]):
                     for part in _parts(pyarrow, packed, offset + 1, limit, source.path):
                         batch = part.cast(plain)
+                        batch.validate(full=True)  # text that is not UTF-8, for one
                         columns = columns or _columns(batch, column, formats, source.path)
                         offset += batch.num_rows
                         if offset > start.offset:
                             read = (source.size or 0) * offset // total
                             yield TableBatch(source, Position(offset, offset), read, batch, columns)
-    except (pyarrow.ArrowException, PageError) as error:
+    except (pyarrow.ArrowException, PageError, UnicodeDecodeError) as error:
         raise ParseError(f"{source.path}: damaged Parquet: {error}") from None
     except OSError as error:
         if error.errno is not None:
