@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from toolfmt.arguments import check_text, checked
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.lookup.parse_options import ParseOptions, parse_settings
 from toolfmt.lookup.registry import default_registry, is_auto
-from toolfmt.parsers.checks import unread_notices
+from toolfmt.parsers.checks import SEARCHED, unread_notices
 from toolfmt.parsers.driving import AtEnd
 from toolfmt.parsers.exact.whole import WholeParser
 
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.lookup.parse_options import ParseSettings
     from toolfmt.model import ToolDefinition, ToolInvocation
-
-
-_SEARCHED: Final = 65536
-"""Characters of an answer that are searched for unread calls."""
 
 
 @dataclass(frozen=True)
@@ -320,7 +316,7 @@ def _watched(parser: Parser[str], dialect: str, tools: Mapping[str, ToolDefiniti
     def unread(events: list[Event], whole: str) -> list[Notice]:
         return unread_notices(events, masked[: len(whole)] + whole[len(masked) :], find)
 
-    return AtEnd(parser, unread, _SEARCHED) if tools else parser
+    return AtEnd(parser, unread, SEARCHED) if tools else parser
 
 
 def _opened(settings: ParseSettings, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:

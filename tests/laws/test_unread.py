@@ -141,3 +141,45 @@ def test_a_tool_whose_arguments_are_named_in_markup_is_reported(answer: str) -> 
 def test_what_only_mentions_a_tool_is_not_reported(answer: str) -> None:
     for dialect in ("auto", "hermes", "llama3-json", "pythonic"):
         assert not toolfmt.parse(answer, dialect=dialect, tools=TOOLS).notices
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer"),
+    [
+        ("mistral-v3", '`[TOOL_CALLS]`[{"name": "note", "arguments": {"text": "a"}}]'),
+        ("qwen25", '<think>\n{"name": "note", "arguments": {"text": "a"}}\n</tool_call>'),
+        ("llama3-builtin", '<|python_tag|>>note.call(text="a")'),
+        ("nexus", 'Sure! Cll: note((text="a")<bot_end>'),
+    ],
+)
+def test_a_call_that_became_text_or_open_reasoning_is_reported(dialect: str, answer: str) -> None:
+    result = toolfmt.parse(answer, dialect=dialect, tools=TOOLS)
+    assert result.calls == ()
+    assert result.failures or "unread_call" in {one.kind for one in result.notices}
+    assert tuple(coalesce([*toolfmt.parse_stream([*answer], dialect=dialect, tools=TOOLS)])) == result.events
+
+
+def test_closed_reasoning_is_not_searched() -> None:
+    answer = '<think>\n{"name": "note", "arguments": {"text": "a"}}\n</think>No.'
+    assert not [
+        one for one in toolfmt.parse(answer, dialect="qwen25", tools=TOOLS).notices if one.kind == "unread_call"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer"),
+    [
+        ("gemma4", '<|tool_call>call:note{text:&lt;|"|>a<|"|>}<tool_call|>'),
+        ("functiongemma", "<start_function_call>call:note{text:&lt;escape&gt;a<escape>}<end_function_call>"),
+        ("qwen3-coder", "<tool_call>\n<function=note>\n<parameter=text>\na<think>\n</function>\n</tool_call>"),
+        ("hy-v4", "<tool_calls><tool_call>note<arg_key>text</arg_key><arg_value>a<think></tool_call></tool_calls>"),
+        ("llama3-builtin", '<|python_tag|>note.call(text="a")b", text="c")'),
+    ],
+)
+@pytest.mark.parametrize("repair", [False, True])
+def test_markup_in_the_place_of_a_quote_or_closer_is_no_part_of_a_value(
+    dialect: str, answer: str, *, repair: bool
+) -> None:
+    result = toolfmt.parse(answer, dialect=dialect, tools=TOOLS, repair=repair)
+    assert [call.arguments for call in result.calls] in ([], [{"text": "a"}])
+    assert result.failures

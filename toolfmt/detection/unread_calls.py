@@ -13,6 +13,7 @@ tool that is only mentioned in a sentence does not count.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from difflib import get_close_matches
@@ -68,7 +69,7 @@ _GIVEN: Final = (
     rf"|{_MARKUP}\n{_MARKUP}(?:(?:action[ _])?input|arguments|args|parameters)\b)"
 )
 """After a called tool's name: arguments in brackets to the line's end or a closer, an object, or a line of input."""
-_TAG: Final = r"(?:<[^<>\n]{1,80}>|&lt;[^<>\n]{1,80}?&gt;|\|\w{3,40}\|>|\[{1,2}/?\w{3,40}\]{1,2})"
+_TAG: Final = r"(?:<[^<>\n]{1,80}>{1,2}|&lt;[^<>\n]{1,80}?&gt;|\|\w{3,40}\|>|\[{1,2}/?\w{3,40}\]{1,2})"
 _FENCED: Final = r"(?:`{3,8}\w{0,16}\s{0,8})?"
 _QUOTE: Final = "[\"'\u201c\u201d]"
 _KEY: Final = rf"(?:{_QUOTE}[^\"\u201c\u201d\n]{{0,40}}{_QUOTE}|[A-Za-z_]\w{{0,31}})\s{{0,4}}:\s{{0,4}}"
@@ -83,14 +84,14 @@ _PLACES: Final = tuple(
         ),
         # <tol_call>NAME{, [TOL_CALLS]NAME[ARGS], <|oen|>call tool="NAME" index="1"<|sep|>
         (
-            rf"(?P<mark>{_TAG})\s{{0,8}}\[?(?:\w{{1,16}}[ ._:=])?(?:\w{{1,16}}[.:=] ?)?[\"']?",
-            rf"[^<>{{(\[\n]{{0,40}}\s{{0,8}}(?:{_FENCED}[<{{(\[]|\n\s{{0,8}}\w{{1,40}}\s{{0,4}}[:=])",
+            rf"(?P<mark>{_TAG})[`*]{{0,2}}\s{{0,8}}\[?(?:\w{{1,16}}[ ._:=])?(?:\w{{1,16}}[.:=] ?)?[\"']?",
+            rf"[^<>{{(\[\n]{{0,40}}\s{{0,8}}(?:{_FENCED}[`*]{{0,2}}[<{{(\[]|\n\s{{0,8}}\w{{1,40}}\s{{0,4}}[:=])",
         ),
         # Ation: NAME, ✿FNCTION✿: NAME, Cll: NAME(
         (
-            r"(?:\A|\n)[^\w\n]{0,8}(?P<mark>\w[\w ]{1,20}?)[^\w\n]{0,4}:[^\w\n]{0,4}",
+            r"(?:\A|\n|[.!?] )[^\w\n]{0,8}(?P<mark>\w[\w ]{1,20}?)[^\w\n]{0,4}:[^\w\n]{0,4}",
             (
-                rf"{_MARKUP}(?:\(\s{{0,4}}(?:\w{{1,40}}\s{{0,4}}[=:]|[\"'\d{{\[)])"
+                rf"{_MARKUP}(?:\({{1,2}}\s{{0,4}}(?:\w{{1,40}}\s{{0,4}}[=:]|[\"'\d{{\[)])"
                 rf"|\n{_MARKUP}\w[\w ]{{1,20}}{_MARKUP}:\s{{0,4}}(?:\[|\{{(?!\w{{1,40}}\}})))"
             ),
         ),
@@ -285,9 +286,21 @@ def _with_arguments(text: str, tools: Iterable[ToolDefinition]) -> Iterator[tupl
             missing = is_array(needed) and {*map(str, needed)} - {one.group() for one in given}
             if not given or missing or is_shown(text, begin):
                 continue
-            data = _NO_MARKUP(text, begin, given[-1].start())  # as JSON without a marker may be
+            at = max(text.rfind("{", least, name.start()), begin)
+            data = _NO_MARKUP(text, begin, given[-1].start()) and not _is_broken(text, begin, at)
             if not data and not _SENTENCE(text, begin, given[0].start()):
                 yield text[begin:].strip(), tool.name
+
+
+def _is_broken(text: str, begin: int, at: int) -> bool:
+    """Whether the bracket at a place begins broken JSON with a key of a call, or a marker is before it in its line."""
+    if _MARKED.search(text, begin, max(begin, at)):
+        return True
+    try:
+        json.JSONDecoder().raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return re.compile(r"\b(?:arguments|parameters|args|function|tool)\W{1,16}").search(text, at) is not None
+    return False  # it is data
 
 
 def is_shown(text: str, start: int) -> bool:

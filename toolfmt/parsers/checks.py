@@ -9,11 +9,11 @@ deltas wait for its end, because coercion may still change them.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.errors import close_names, did_you_mean, some
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, TextDelta
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
 from toolfmt.ids import made
 from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.scanning.pieces import Pieces
@@ -34,6 +34,10 @@ _BESIDE = frozenset(
 
 FindUnread: TypeAlias = "Callable[[str, str], list[Notice]]"
 """Returns notices of unread calls in a text, and in the whole answer."""
+
+
+SEARCHED: Final = 65536
+"""Characters of an answer that are searched for unread calls."""
 
 
 class CheckedParser(PassingParser):
@@ -159,15 +163,23 @@ class CheckedParser(PassingParser):
 
 def unread_notices(events: list[Event], whole: str, find: FindUnread) -> list[Notice]:
     """What `find` returns for the text of an answer, or for what is beside its calls."""
-    texts: list[TextDelta] = []
+    texts: list[TextDelta | ReasoningDelta] = []
     calls: list[Span] = []
+    thought: list[ReasoningDelta] = []  # at the end of what was read
     for event in events:
         if isinstance(event, TextDelta):
             texts.append(event)
+            thought.clear()
+        elif isinstance(event, ReasoningDelta):
+            thought.append(event)
         elif isinstance(event, CallEnd):
             calls.append(event.span)
+            thought.clear()
         elif isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind == "quoted_call"):
             return []  # what looks like a call is reported
+    end = thought[-1].start + len(thought[-1].text) if thought else 0
+    if thought and len(whole) < SEARCHED and not whole[end:].strip():
+        texts += thought  # no marker closes the reasoning
     if not texts and calls:
         return []
     if calls:
@@ -175,7 +187,9 @@ def unread_notices(events: list[Event], whole: str, find: FindUnread) -> list[No
     return find("".join([whole[one.start : one.start + len(one.text)] for one in texts]), whole)
 
 
-def _unread_beside(texts: list[TextDelta], calls: list[Span], whole: str, find: FindUnread) -> list[Notice]:
+def _unread_beside(
+    texts: list[TextDelta | ReasoningDelta], calls: list[Span], whole: str, find: FindUnread
+) -> list[Notice]:
     """Report the first call in what is before, between and after those that were read."""
     start, at = 0, 0
     for end, after in (*calls, (len(whole), 0)):

@@ -54,6 +54,8 @@ _SET: Final = regex.compile(
 )
 """A brace that opens a set: its first value is no key."""
 _WHOLE_WORD: Final = regex.compile(r"""([^\s,;:()\[\]{}='"<#]{1,5000}+)(?=\s{0,256}[,\]}])""")
+_MARKUP = re.compile(r"\s*(?:&(?:lt|gt|quot|#\d{1,3});|[<>|\u2039\u203a\xab\xbb\uff5c])").match
+"""Matches the beginning of a text before which a quote was meant."""
 _ODD_BARE: Final = re.compile(r"\s*(?:[:,=()\[\]{}'\"\u2018-\u201d]|/[/*]|\.\.\.|\Z)").match
 """What no text without quotes is: empty, or structure or a typographic quote at its beginning."""
 _BARE_END: Final = re.compile(r"[<,\]}]")
@@ -360,8 +362,10 @@ class LiteralReader:
             cur.pos += 1
 
     def _check_begin(self, text: str, quote: str) -> None:
-        """Refuse a text that begins with its quote in which one character is wrong."""
-        if any(differs_by_one_character(text[:length], quote) for length in range(len(quote) - 1, len(quote) + 2)):
+        """Refuse a text that begins with its quote in which one character is wrong, or with other markup."""
+        if _MARKUP(text) or any(
+            differs_by_one_character(text[:length], quote) for length in range(len(quote) - 1, len(quote) + 2)
+        ):
             raise Malformed("malformed", "the quote before a text is misspelt", self._cur.at)
 
     def _bare_ends(self, kind: str, schema: JsonObject | None) -> Reading[bool]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from toolfmt.dialect.syntax import Form
-    from toolfmt.model import JsonValue, ToolDefinition
+    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 _TAG = re.compile(r"<[^<>\n]{1,300}>")
 _LIKE = re.compile(
@@ -40,8 +40,9 @@ _ATTRIBUTE = re.compile(r"(?<=\w)\s+\w+\s*=")
 _WORDS = re.compile(r"\w+")
 _OPTIONAL = re.compile(r"\{\?.*?\?\}")
 _SLOT = re.compile(r"\{(\w+)\}")
-_BEGUN = r"<[/|\uff5c][^<>\n]{0,64}+>?\s*+\Z"
+_BEGUN = r"<(?:[/|\uff5c][^<>\n]{0,64}+>?)?\s*+\Z"
 """A closing tag at a text's end, or the beginning of one."""
+_LAST_TAG = re.compile(r"<\w[^<>/\n]{0,48}>(?=\s*\Z)").search
 _VALUES = {"type": ("string", "number", "integer", "boolean", "array", "object", "null"), "string": ("true", "false")}
 """What is in the slots of an argument's tag beside its name."""
 _STRUCTURE = re.compile(r"\s*[\[{]").match
@@ -136,6 +137,13 @@ class TagMender:
                     whole = _letters(text)
                     word = whole.removesuffix(letters) if letters else whole
                     self._tags[text] = Markup(text, word if word != whole else whole, letters if word != whole else "")
+
+    def closes_after_tag(self, arguments: JsonObject, raw: str) -> bool:
+        """Whether a value ends with a tag that `raw` has in the place of an argument's closer."""
+        closers = "|".join(map(re.escape, sorted(set(self._openers.values()))))
+        found = (_LAST_TAG(value) for value in arguments.values() if isinstance(value, str))
+        tags = [one.group() for one in found if one is not None] if closers else []
+        return any(re.search(rf"{re.escape(tag)}\s*(?:{closers})", raw) is None for tag in tags)
 
     def holds(self, value: JsonValue) -> bool:
         """Whether a text of a value holds a tag of the format, or most of one, or ends where a closing tag begins."""

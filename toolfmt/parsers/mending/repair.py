@@ -108,7 +108,8 @@ class RepairingParser(PassingParser):
             for event in events
         )
         empty = any(not call.arguments for call in calls) and not _EMPTY(raw)
-        return events if calls and not lost and not empty and all(map(self._mender.fits, calls)) else []
+        fits = all(self._mender.fits(call, raw) for call in calls)
+        return events if calls and not lost and not empty and fits else []
 
     def _numbered(self, events: list[Event], failure: CallFailed) -> Iterator[Event]:
         for event in events:
@@ -137,9 +138,9 @@ class _Mender:
         """Whether a tool of this name is offered."""
         return name in self._tools
 
-    def fits(self, call: ToolInvocation) -> bool:
+    def fits(self, call: ToolInvocation, raw: str) -> bool:
         """Whether a call is of an offered tool and has only its arguments, with no tag and no other argument in one."""
-        if self._tags.holds(call.arguments):
+        if self._tags.holds(call.arguments) or self._tags.closes_after_tag(call.arguments, raw):
             return False
         if not self._tools:
             return True

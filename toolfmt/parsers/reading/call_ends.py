@@ -38,8 +38,10 @@ HOLDS_ARGUMENT = regex.compile(_ARGUMENT).search
 _CLOSES = regex.compile(r"(?:[^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?)?</")
 """What is no argument's tag with a slip in it."""
 _WORDS_AFTER = regex.compile(rf"{_CLOSES.pattern}[^<>]{{1,64}}>\s{{0,64}}\w")
-_GLUED = regex.compile(r"""[\w"'\\=)\]}]""")
-"""What is a part of an expression right after it."""
+_MORE = regex.compile(r"[(\[{]|[ \t]{0,64}\r?\n[ \t]{0,64}\w[\w ]{0,24}:[ \t]{0,64}[\[{]")
+"""What follows a call of literals whose arguments are elsewhere: brackets, or a labelled object in the next line."""
+_GLUED = regex.compile(rf"""[\w"'\\=)\]}}]|{_MORE.pattern}""")
+"""The same where no marker is due: also what is a part of an expression."""
 _GOES_ON = regex.compile(
     rf"""\s{{0,64}}{_ARGUMENT}"""
     r"""|[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
@@ -123,10 +125,13 @@ def is_closer(cur: Cursor) -> Reading[bool]:
     return closes is not None and (yield from match_next(cur, _WORDS_AFTER)) is None
 
 
-def refuse_glued(cur: Cursor, form: FormGrammar) -> Reading[None]:
-    """Raise `Malformed` where an expression that no marker ends goes on."""
-    if form.literals and form.tail is None and (yield from match_next(cur, _GLUED)) is not None:
-        raise Malformed("malformed", "text right after the end of the call", cur.at)
+def refuse_more(cur: Cursor, form: FormGrammar) -> Reading[None]:
+    """Raise `Malformed` where a call of literals that was read to its end goes on."""
+    if form.literals is None:
+        return
+    marked = form.form.section.partition("{calls}")[2].strip() or letters(form.form.call.rpartition("}")[2])
+    if (yield from match_next(cur, _MORE if marked else _GLUED)) is not None:
+        raise Malformed("malformed", "more arguments after the end of the call", cur.at)
 
 
 def refuse_members(

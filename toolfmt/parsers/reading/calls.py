@@ -26,8 +26,8 @@ from toolfmt.parsers.reading.call_ends import (
     note_part,
     refuse_argument,
     refuse_body,
-    refuse_glued,
     refuse_members,
+    refuse_more,
     refuse_rest,
     skip_odd_closer,
     skip_second_head,
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from toolfmt.parsers.scanning.sink import Sink
 
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
-_MORE = regex.compile(r"[(\[{]|[ \t]{0,64}\r?\n[ \t]{0,64}\w[\w ]{0,24}:[ \t]{0,64}[\[{]")
-"""What follows a call of literals whose arguments are elsewhere: brackets, or a labelled object in the next line."""
 _EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")
 _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
@@ -351,7 +349,6 @@ class CallReader:
         cur = self.cur
         if form.endless:
             yield from close_object(cur, self.draft)
-        yield from refuse_glued(cur, form)
         if form.tail is None or form.body == "yaml" or self.empty:
             return  # there is none, or it was read with the body
         if form.body in {"call", "args"}:
@@ -396,5 +393,4 @@ class CallReader:
         if extra["extra"]:
             self.draft.note("repaired_json", "surplus closing brackets", cur.at)
         cur.pos = extra.end()
-        if form.literals is not None and (yield from match_next(cur, _MORE)) is not None:
-            raise Malformed("malformed", "more arguments after the end of the call", cur.at)
+        yield from refuse_more(cur, form)

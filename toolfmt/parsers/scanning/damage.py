@@ -24,6 +24,7 @@ _OPENING = frozenset(f"{_QUOTES}([\\|/")
 _AFTER = frozenset(f"{_QUOTES}\\ \t")
 _BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
 _CLOSING = re.compile(r"(?:<|&lt;)/([^<>&\n]{0,48}?)(?:>|&gt;)?\s*\Z").search
+_OPENING_TAG = re.compile(r"<\w[^<>/\n]{0,48}>\s*\Z").search
 _WORD = re.compile(r"\w+").findall
 _TYPED = frozenset({"array", "object", "json", "integer", "number", "boolean"})
 _BEGINS = frozenset('[{"')
@@ -56,9 +57,11 @@ def ends_nearly(text: str, closer: str) -> bool:
 
 
 def ends_in_tag(text: str) -> bool:
-    """Whether a text ends with a closing tag, or the beginning of one, of which it does not hold the opening tag."""
+    """Whether a text ends with an opening tag, or with a closing one, whole or cut, that nothing in it opens."""
     found = _CLOSING(text)
-    return found is not None and (f"<{found[1]}" if found[1] else "<>") not in text[: found.start()]
+    if found is None:
+        return _OPENING_TAG(text) is not None
+    return (f"<{found[1]}" if found[1] else "<>") not in text[: found.start()]
 
 
 def like_closer(closer: str) -> str:
