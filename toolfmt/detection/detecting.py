@@ -66,9 +66,12 @@ def _detected(text: str, registry: Registry, tools: object, *, lenient: bool = F
 
 
 def other_format(text: str, dialect: str, read: Read) -> str:
-    """Name the likeliest format, other than `dialect`, that reads a call in a text; "" if there is none."""
-    others = (name for name in lookalikes(text) if name != dialect)
-    return next((name for name in others if any(isinstance(event, CallEnd) for event in read(text, name))), "")
+    """Name the likeliest format that reads a call in a text that `dialect` reads none in; "" if there is none."""
+
+    def reads(name: str) -> bool:
+        return any(isinstance(event, CallEnd) for event in read(text, name))
+
+    return "" if reads(dialect) else next(filter(reads, lookalikes(text)), "")
 
 
 _LONGEST: Final = 65536
