@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from toolfmt import jsontext
+from toolfmt.errors import ToolFmtError
 from toolfmt.parsers.scanning.damage import differs_by_one_character, letters, mentioned
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import declares
@@ -71,6 +73,14 @@ class TextBefore:
         self._line = self._quote = self._near = ""
         self._open = 0
         self._begun = begun
+
+    def add_failed(self, text: str) -> None:
+        """Add the text of a call that failed and has ended: the next one is not a part of it."""
+        self._scan()
+        begun = self._begun
+        self.add(text)
+        self._scan()
+        self._near, self._begun = "", begun
 
     def state(self) -> tuple[str, str, str, int, bool]:
         """Give what `restore` takes."""
@@ -146,8 +156,15 @@ class TextBefore:
         text = _FENCED.sub("", text)
         if _ARGUMENT.search(text) or any(map(self._known, _BLOCK.findall(text))):
             return True
-        names = _HEAD.findall(text) if self._tools else []
-        return any(name in self._tools or name.rpartition(".")[2] in self._tools for name in names)
+        end = 0  # of an object that is whole: a definition of a tool, not the beginning of a broken call
+        for found in _HEAD.finditer(text) if self._tools else ():
+            if found.start() < end or self._tools.keys().isdisjoint({found[1], found[1].rpartition(".")[2]}):
+                continue
+            try:
+                end = jsontext.raw_value(text, text.rindex("{", end, found.start()))[1]
+            except (ValueError, ToolFmtError):
+                return True
+        return False
 
     def _scan_strings(self, text: str) -> None:
         at = 0

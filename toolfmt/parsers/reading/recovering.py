@@ -297,7 +297,7 @@ class Recovery:
         if found is not None and found.lastgroup == "end":
             cur.pos = found.end()
         elif found is not None:
-            self._before.add(cur.since(body))
+            self._before.add_failed(cur.since(body))
         elif malformed and not quotes:
             cur.go(resume)  # no end of it: what follows is text
         return False
