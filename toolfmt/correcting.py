@@ -224,7 +224,7 @@ def _placed(failure: CallFailed) -> str:
 
 
 def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
-    """Say what was wrong with a call of an API, and show correct arguments if the called tool is among `tools`."""
+    """Describe what was wrong with a call of an API, and show correct arguments if the called tool is among `tools`."""
     advice = _AGAIN if failure.reason in _UNREADABLE else ADVICE.get(failure.reason, _AGAIN)
     message = f"Your call could not be used ({failure.reason}):{_listed(failure.detail)}\n{advice}"
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
@@ -260,7 +260,7 @@ def _way_on(dialect: AnyDialect) -> str:
 
 
 def what_to_change(failure: CallFailed, *, tools: object = None, **choice: Unpack[Choice]) -> str:
-    """Say what has to be written instead of what in a failed call; "" if that is not known."""
+    """Describe what has to be written instead of what in a failed call; "" if that is not known."""
     dialect = chosen(choice)[0]
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
     return change(dialect, tools, failure, *_correct(dialect, offered, failure.name, failure.raw, failure.detail)).slips

@@ -27,7 +27,7 @@ from toolfmt.model import JsonObject, ToolInvocation
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop, Usage
 
 MessageLike: TypeAlias = "Message | str | Mapping[str, Any]"
-"""A message: a `Message`, a text of the user's, or an object of a transcript format."""
+"""A message: a `Message`, a text of the user, or an object of a transcript format."""
 Status: TypeAlias = Literal["ready", "running", "waiting", "completed", "failed", "stopped"]
 """`waiting`: calls wait for decisions, see `toolfmt.agents.waiting`.
 

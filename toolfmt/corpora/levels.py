@@ -2,7 +2,7 @@
 
     levels of [[1, 2], [3, 4, 5]]:   0 1 0 1 1   ->   3
 
-A value that begins a row has the level 0. Levels are stored as runs: of one level that is repeated, which may stand for
+A value that begins a row has the level 0. Levels are stored as runs: of one level that is repeated, which may be for
 millions of values in a few bytes, or of levels of some bits each.
 """
 

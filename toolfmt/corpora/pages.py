@@ -86,7 +86,7 @@ def _header(file: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
 
 
 class _Compact:
-    """Reads values of Thrift's compact protocol; raises IndexError where the data ends."""
+    """Reads values of Thrift's compact protocol; raises IndexError if the data ends."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

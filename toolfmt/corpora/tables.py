@@ -73,12 +73,12 @@ class TableRow(Row):
 
     @property
     def text(self) -> str:
-        """Give all columns as JSON; what JSON cannot hold is described."""
+        """Return all columns as JSON; what JSON cannot hold is described."""
         return json.dumps(self.data, ensure_ascii=False, default=str)
 
     @property
     def value(self) -> JsonValue:
-        """Give the conversation; raises ParseError for text that is no JSON."""
+        """Return the conversation; raises ParseError for text that is not JSON."""
         return self.columns.content(self.data)
 
 
@@ -94,7 +94,7 @@ class TableBatch:
     columns: Columns
 
     def rows(self) -> Iterator[TableRow]:
-        """Give the rows."""
+        """Return the rows."""
         first = self.end.offset - self.data.num_rows + 1
         for at, row in enumerate(map(_without_nulls, self.data.to_pylist()), first):
             yield TableRow(self.source.path, at, self.columns, row)
@@ -213,7 +213,7 @@ def _size(stored: BinaryIO, column: Any) -> _ColumnSize:
 
 
 def _schema(pyarrow: Any, path: str) -> tuple[Any, list[str]]:
-    """Give the schema without categories, and the columns of text in lists, which are read packed.
+    """Return the schema without categories, and the columns of text in lists, which are read packed.
 
     One row may repeat a stored text there as often as it likes.
     """
@@ -324,7 +324,7 @@ def _columns(batch: Any, column: str, formats: tuple[str, ...], path: str) -> Co
 
 
 def _known(rows: list[dict[str, Any]], columns: Columns, formats: tuple[str, ...]) -> set[str]:
-    """Name the columns that a conversation's reader understands; none where it cannot read the rows."""
+    """Name the columns that a conversation's reader understands; none if it cannot read the rows."""
     known: set[str] = set()
     for row in rows:
         try:

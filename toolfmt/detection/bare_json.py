@@ -161,7 +161,7 @@ class Extents:
     """The values that were read, so that none is read twice.
 
     A place in a string of one may be outside every string of another. A text with so many quotes and backslashes that
-    more than a few readings differ is no JSON.
+    more than a few readings differ is not JSON.
     """
 
     def __init__(self) -> None:

@@ -72,7 +72,7 @@ class DetectingParser:
         return events
 
     def _begin(self) -> tuple[Parser[str], list[Event]]:
-        """Give the text to the chosen dialect's parser; returns what it emits beyond what was emitted before."""
+        """Pass the text to the chosen dialect's parser; returns what it emits beyond what was emitted before."""
         found, passed = self.detection, self._detector.passed
         whole = passed.text() + self._detector.rest()
         self._prefix = whole[: found.span[0]]

@@ -178,7 +178,7 @@ def _how_to_read(text: str, dialect: str, read: Read) -> str:
 
 
 def _changed(text: str, dialect: str, read: Read) -> str:
-    """Say what to write instead of a key or a tag of another format, doubled braces or broken JSON: the least of it."""
+    """Describe the smallest correction: of a key or a tag of another format, of doubled braces or broken JSON."""
     registry = default_registry()
     names = [dialect] if dialect in registry.names() else _nearest(text, registry)[1]
     found: list[tuple[int, str]] = []

@@ -244,7 +244,7 @@ def _check_marker(template: str, where: str) -> None:
 
 
 def _required(parts: tuple[Piece, ...]) -> Iterator[Piece]:
-    """Give the parts that are always there, without blank text."""
+    """Return the parts that are always there, without blank text."""
     return (
         part
         for part in parts

@@ -23,14 +23,14 @@ class Signer:
     """Signs requests, with the credentials that botocore finds in the environment or its files."""
 
     def __init__(self, region: str) -> None:
-        """Find the credentials; raises `ParseError` where there are none."""
+        """Find the credentials; raises `ParseError` if there are none."""
         self._region = region
         self._credentials = _botocore("session").get_session().get_credentials()
         if self._credentials is None:
             raise ParseError("no AWS credentials were found for signing requests")
 
     def headers(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> dict[str, str]:
-        """Give a request's headers with its signature."""
+        """Return a request's headers with its signature."""
         request = _botocore("awsrequest").AWSRequest(method, url, dict(headers), body)
         _botocore("auth").SigV4Auth(self._credentials, "bedrock", self._region).add_auth(request)
         return dict(request.headers.items())

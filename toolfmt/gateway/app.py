@@ -231,7 +231,7 @@ class Models:
     async def names(self) -> list[str]:
         """List all models; a back that cannot list its own is left out, with a line in the log.
 
-        Raises `ExchangeError` where that leaves none.
+        Raises `ExchangeError` if that leaves none.
         """
         found = {route.model for route in self._config.routes if not route.open}
         asked = dict.fromkeys(name for route in self._config.routes if route.open for name in route.backs)

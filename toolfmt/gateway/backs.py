@@ -243,7 +243,7 @@ class ModelFolder:
     """A model's folder: its dialect and its chat template."""
 
     def __init__(self, path: str) -> None:
-        """Examine the folder; raises `TemplateError` where it has no template."""
+        """Examine the folder; raises `TemplateError` if it has no template."""
         found = diagnose(path)
         self.path = path
         self.dialect = found.dialect

@@ -37,7 +37,7 @@ class Counting(Handler):
     """Counts the tokens of requests."""
 
     def opened(self, body: JsonObject) -> JsonObject:
-        """Give the request; Gemini's may be in a field of its own."""
+        """Return the request; Gemini's may be in a field of its own."""
         inner = body.get("generateContentRequest")
         return super().opened(inner if is_object(inner) else body)
 

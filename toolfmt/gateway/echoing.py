@@ -58,7 +58,7 @@ def completing(
     kept: bool,
     ended: int | None = None,
 ) -> Callable[[JsonObject], JsonObject] | None:
-    """Give what completes an answer to a request, or an event of its stream.
+    """Return what completes an answer to a request, or an event of its stream.
 
     `kept`: it is in the store; `ended`: when it was complete, else that is now.
     """

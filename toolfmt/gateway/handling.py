@@ -103,7 +103,7 @@ SUMMARY: Final = "This is a summary of the conversation so far:\n\n"
 
 
 def _summary(item: JsonValue) -> str:
-    """Give the text of a compaction item of the gateway; "" for anything else."""
+    """Return the text of a compaction item of the gateway; "" for anything else."""
     content = item.get("encrypted_content") if is_object(item) and item.get("type") == "compaction" else None
     return content if isinstance(content, str) and content.startswith(SUMMARY) else ""
 
@@ -131,10 +131,10 @@ class Handler(ABC):
 
     @abstractmethod
     async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
-        """Ask one back; raises `UpstreamError` where another may be asked."""
+        """Ask one back; raises `UpstreamError` if another may be asked."""
 
     def opened(self, body: JsonObject) -> JsonObject:
-        """Give the request that a body contains; the gateway's own summaries in it become messages."""
+        """Return the request that a body contains; the gateway's own summaries in it become messages."""
         name = find(self.format).messages
         items = body.get(name)
         if not is_array(items) or not any(map(_summary, items)):
@@ -272,7 +272,7 @@ class Handler(ABC):
 
 
 def _defaults(asked: Asked, upstream: Upstream) -> JsonObject:
-    """Give the settings that a back requires and a request leaves out."""
+    """Return the settings that a back requires and a request leaves out."""
     given: JsonObject = {"max_tokens": upstream.back.max_tokens}
     wanted = required_settings(upstream.format)
     return {name: value for name, value in given.items() if name in wanted and name not in asked.settings}
@@ -301,7 +301,7 @@ class Redactor:
         self.count = 0
 
     def request(self, body: JsonObject) -> JsonObject:
-        """Copy a request with what matches replaced in its texts; raises `ExchangeError` where that takes too long."""
+        """Copy a request with what matches replaced in its texts; raises `ExchangeError` if that takes too long."""
         return {key: value if key in _KEPT else self._value(value) for key, value in body.items()}
 
     def _value(self, value: JsonValue) -> JsonValue:

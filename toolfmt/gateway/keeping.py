@@ -50,14 +50,14 @@ class Keeper:
         return after(before, rest, format), len(before)
 
     async def found(self, ident: str, format: str, owner: str, field: str = "id") -> list[KeptExchange]:  # noqa: A002 - as above
-        """Find an exchange and those before it; raises `ExchangeError` where there is none for this client."""
+        """Find an exchange and those before it; raises `ExchangeError` if there is none for this client."""
         chain = await _stored(partial(self.store.find, ident, owner))
         if not chain or chain[-1].face != format:
             raise refusal("not_found", f"{field}: there is no {ident!r}", param=field)
         return chain
 
     async def answer(self, ident: str, format: str, owner: str) -> JsonObject:  # noqa: A002 - as above
-        """Give a stored answer as its client got it; raises `ExchangeError` where there is none."""
+        """Return a stored answer as its client got it; raises `ExchangeError` if there is none."""
         *_, found = await self.found(ident, format, owner)
         asked = {**found.request, NAMED[format]: found.earlier}
         complete = completing(format, asked, kept=True, ended=found.created)
@@ -91,7 +91,7 @@ class Keeper:
         return {"object": "list", "data": page, "first_id": first, "last_id": final, "has_more": more}
 
     async def deleted(self, ident: str, format: str, owner: str) -> JsonObject:  # noqa: A002 - as above
-        """Delete a stored answer, and say so as its API does; raises `ExchangeError` where there is none."""
+        """Delete a stored answer, and say so as its API does; raises `ExchangeError` if there is none."""
         await self.found(ident, format, owner)
         await _stored(partial(self.store.delete, ident, owner, recorded=self.record))
         return _DELETED[format](ident)
@@ -101,13 +101,13 @@ class Keeper:
         return self.record or _kept(body, format)
 
     async def keep(self, exchange: KeptExchange) -> None:
-        """Store an exchange; raises `ExchangeError` where that fails."""
+        """Store an exchange; raises `ExchangeError` if that fails."""
         kept = _kept(exchange.request, exchange.face)
         await _stored(partial(self.store.save, replace(exchange, kept=kept)))
 
 
 async def _stored(work: Callable[[], T]) -> T:
-    """Work with the store in a thread; raises `ExchangeError` where it fails."""
+    """Work with the store in a thread; raises `ExchangeError` if it fails."""
     try:
         return await to_thread.run_sync(work)
     except StoreError as error:

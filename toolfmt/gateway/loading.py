@@ -48,7 +48,7 @@ def load_config(path: str | Path) -> Config:
 
 
 def changed(config: Config, **changes: object) -> Config:
-    """Make a configuration with other values; raises `ParseError` where they do not hold together."""
+    """Make a configuration with other values; raises `ParseError` if they do not hold together."""
     with _reported():
         return Config.model_validate(config.model_dump() | changes)
 
@@ -81,7 +81,7 @@ def _errors(error: ValidationError) -> list[ErrorDetails]:
 
 
 def _said(error: ErrorDetails) -> str:
-    """Say what is wrong and where, without the value: it may be a key."""
+    """Describe what is wrong and where, without the value: it may be a key."""
     place = "".join(f"{'/'.join(map(str, error['loc']))}: " for _ in error["loc"][:1])
     message = _WORDS.get(error["type"], error["msg"].removeprefix("Value error, "))
     unknown = error["type"] == "extra_forbidden"

@@ -133,7 +133,7 @@ def json_response(value: object, status: int, headers: Mapping[str, str]) -> Res
 
 
 def _given(face: Face, request: Request, body: JsonObject) -> JsonObject:
-    """Give the settings that a request's path says."""
+    """Return the settings that a request's path says."""
     given: JsonObject = {} if face.streams is None else {"stream": face.streams}
     if face.streamed_by_default and "stream" not in body:
         given["stream"] = True

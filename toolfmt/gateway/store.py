@@ -83,7 +83,7 @@ class Store:
     """A database of exchanges."""
 
     def __init__(self, url: str) -> None:
-        """Open it, and make its table where there is none; raises `ParseError` where that cannot be done."""
+        """Open it, and make its table if there is none; raises `ParseError` if that cannot be done."""
         try:
             self._engine: Any = sql.create_engine(url)
             if self._engine.dialect.name == "sqlite":  # a database's own settings, which no other has
@@ -103,7 +103,7 @@ class Store:
             connection.execute(sql.insert(_EXCHANGES).values(row))
 
     def find(self, ident: str, owner: str) -> list[KeptExchange]:
-        """Find an exchange that a client may continue from, after all those before it; empty where there is none.
+        """Find an exchange that a client may continue from, after all those before it; empty if there is none.
 
         Raises `StoreError`.
         """
@@ -112,7 +112,7 @@ class Store:
             return _chain(connection, columns.id == ident, columns.owner == owner, columns.kept)
 
     def delete(self, ident: str, owner: str, *, recorded: bool) -> bool:
-        """Delete an exchange, with those before it that were deleted earlier; False where there is none.
+        """Delete an exchange, with those before it that were deleted earlier; False if there is none.
 
         One that a later exchange continues from is hidden, and deleted with that one; where all traffic is `recorded`,
         the record stays. Raises `StoreError`.
@@ -131,7 +131,7 @@ class Store:
         return hidden
 
     def rows(self) -> Iterator[JsonObject]:
-        """Give all exchanges as JSON in the order in which they were written, each request with all its messages."""
+        """Return all exchanges as JSON in the order in which they were written, each request with all its messages."""
         ordered = sql.select(_EXCHANGES).order_by(_EXCHANGES.c.number)
         with self._engine.connect() as connection, self._engine.connect() as other:
             for row in connection.execution_options(yield_per=100).execute(ordered).mappings():

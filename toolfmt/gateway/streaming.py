@@ -67,12 +67,12 @@ async def complete_batches(
     info: AnswerInfo,
     ended: Callable[[list[Event]], Awaitable[None]] | None,
 ) -> AsyncIterator[list[Event]]:
-    """Give the events of an answer; what goes wrong in it is its end, written as the client's API does.
+    """Return the events of an answer; what goes wrong in it is its end, written as the client's API does.
 
     `ended` is given the events of a complete answer before its end is written. Notices begin no answer and are left
     out.
 
-    Raises `UpstreamError` where nothing of the answer has been given yet.
+    Raises `UpstreamError` if nothing of the answer has been given yet.
     """
     begun, failed = False, None
     emitted: list[Event] = []

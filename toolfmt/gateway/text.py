@@ -265,9 +265,9 @@ class TextRequest:
             raise bad_answer("the model's call does not fit a strict schema", f"{call.name}: {wrong[0].message}")
 
     def finished(self, events: list[Event], *, cut: bool) -> list[Event]:
-        """Give the events of an answer without calls, its text as the JSON that it has to be.
+        """Return the events of an answer without calls, its text as the JSON that it has to be.
 
-        Raises `UpstreamError` where it has to be that in any case and is not.
+        Raises `UpstreamError` if it has to be that in any case and is not.
         """
         if self.output is None or cut:
             return events
@@ -286,7 +286,7 @@ class TextRequest:
         return [*before, TextDelta(value, len(thought))]
 
     def _said(self, text: str) -> str:
-        """Give what follows the reasoning of an answer that no parser has read."""
+        """Return what follows the reasoning of an answer that no parser has read."""
         closers = [closer.strip() for _, closer in self.shown.syntax.reasoning] if self.shown.syntax is not None else []
         closer = next((one for one in closers if one and one in text), "")
         return text if not closer or text.lstrip()[:1] in {*'{["'} else text.partition(closer)[2]
@@ -333,7 +333,7 @@ def _output(request: JsonObject) -> tuple[JsonOutput | None, bool]:
 
 
 def _strict_name(tool: JsonObject) -> str:
-    """Give the name of a function whose calls have to fit its schema in any case."""
+    """Return the name of a function whose calls have to fit its schema in any case."""
     function = tool.get("function")
     return _named(tool) if is_object(function) and function.get("strict") is True else ""
 
@@ -351,7 +351,7 @@ def _shown(model: str) -> str | AnyDialect:
 
 
 def _named(value: JsonValue) -> str:
-    """Give the name of a declared function; "" where it has none."""
+    """Return the name of a declared function; "" if it has none."""
     function = value.get("function") if is_object(value) else None
     name = function.get("name") if is_object(function) else None
     return name if isinstance(name, str) else ""

@@ -53,7 +53,7 @@ class Tracing:
         self._tracer = trace.get_tracer("toolfmt") if tracer is None else tracer
 
     def received(self, request: Request, stack: AsyncExitStack) -> Callable[[int], None]:
-        """Begin the span of a client's request, which ends with `stack`; give what notes the status."""
+        """Begin the span of a client's request, which ends with `stack`; return what notes the status."""
         from opentelemetry import context, propagate, trace
 
         parent = propagate.extract(dict(request.headers))

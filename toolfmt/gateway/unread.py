@@ -34,7 +34,7 @@ _STRUCTURE: Final = frozenset("<{[(")
 async def unread_notices(
     upstream: Upstream, request: JsonObject, model: str, events: Iterable[Event]
 ) -> dict[str, str]:
-    """Give the notice of an answer to a request with tools that holds a call as text, and log what to change.
+    """Return the notice of an answer to a request with tools that holds a call as text, and log what to change.
 
     `request` is the one that the back was sent, `model` the client's name of the model.
     """

@@ -54,7 +54,7 @@ class ParseSettings:
 
     registry: Registry
     dialect: AnyDialect | None
-    """None where the text tells it."""
+    """None if the text tells it."""
     reading: ParserOptions
     prompt: str
     validate: bool

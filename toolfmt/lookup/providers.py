@@ -253,7 +253,7 @@ _VERSION = re.compile(r"(?<!\d)(\d)[-p](\d)(?![\da-z])")
 
 
 def model_names(model: str) -> tuple[str, ...]:
-    """Give the names that a model id is looked up by; `match_model` says how they are found."""
+    """Return the names that a model id is looked up by; `match_model` says how they are found."""
     raw = model.strip().lower()
     text = _VERSION.sub(r"\1.\2", raw.replace("_", "-").replace(" ", "-"))  # as long as `raw`
     return tuple(

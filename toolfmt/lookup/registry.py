@@ -202,7 +202,7 @@ class Registry:
         return DEFAULT_DIALECT if row is None else row.dialect
 
     def _elsewhere(self, name: str) -> str:
-        """Say what a name is that is no dialect's, and what it would mean; "" if it is nothing."""
+        """Describe what a name is that is no dialect's, and what it would mean; "" if it is nothing."""
         if row := self._providers.get(_spelling(name)):
             return f"it is a provider: give provider={name!r}, which means {row.dialect!r}"
         if found := match_model(name, self.models):
@@ -351,7 +351,7 @@ def register(dialect: AnyDialect) -> Registry:
 
 
 def register_override(dialect: str | AnyDialect, tool: str, pair: FormatterPair) -> Registry:
-    """Write one tool of a dialect with another pair, for the whole process, and give the new default registry."""
+    """Write one tool of a dialect with another pair, for the whole process, and return the new default registry."""
     return _default.exchange(lambda registry: registry.with_override(dialect, tool, pair))
 
 

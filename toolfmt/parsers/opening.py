@@ -38,7 +38,7 @@ def _compiling(name: str) -> Generator[None]:
 
 
 def parser_opener(name: str, syntax: Syntax) -> Callable[[ParserOptions], Parser[str]]:
-    """Give the function that opens a parser of the dialect of this name; raises `DialectRecordError`."""
+    """Return the function that opens a parser of the dialect of this name; raises `DialectRecordError`."""
     if syntax.frame is not None:
         from toolfmt.parsers.reading.channels import ChannelParser, FrameGrammar
 
@@ -83,7 +83,7 @@ def _compiled(name: str, syntax: Syntax, tools: tuple[str, ...]) -> CompiledSynt
 
 
 def text_disarmer(name: str, syntax: Syntax) -> Callable[[str], str]:
-    """Give the function that makes a tool's result harmless for the dialect's own parser."""
+    """Return the function that makes a tool's result harmless for the dialect's own parser."""
     from toolfmt.parsers.compiled.disarm import disarm_names, disarmer
 
     unmarked = syntax.bare or syntax.frame is not None or any(form.bare for form in syntax.forms)

@@ -48,7 +48,7 @@ class SchemaRules:
     references: bool = True
     """A `$ref` is followed, and definitions have a place."""
     siblings: bool = True
-    """Keywords may stand beside a `$ref`."""
+    """Keywords may be beside a `$ref`."""
     recursion: bool = True
     typed: bool = False
     """Every place says what it holds; one that holds anything is refused."""

@@ -122,7 +122,7 @@ def _normal(copy: JsonObject) -> JsonObject:
 
 
 def _spelled(spelled: Any) -> Any:
-    """Spell a `type` keyword's value in JSON Schema's words; None where it allows anything."""
+    """Spell a `type` keyword's value in JSON Schema's words; None if it allows anything."""
     if not is_array(spelled):
         kind = type_of(spelled)
         return spelled if kind is None else kind or None

@@ -200,7 +200,7 @@ class SchemaWork:
     def _items(
         self, value: list[JsonValue], nodes: Sequence[tuple[_Node, int]]
     ) -> Iterator[tuple[JsonValue, int, dict[int, tuple[_Node, int]]]]:
-        """Give the items of a list with what they are held against; plain ones at the end of it together."""
+        """Return the items of a list with what they are held against; plain ones at the end of it together."""
         special = _special(nodes)
         for index, item in enumerate(value[:special]):
             yield item, 1, _merged((sub, times) for node, times in nodes for sub in _item(node, index))
@@ -217,7 +217,7 @@ class SchemaWork:
         return self.visits(names).total if is_object(names) else 0
 
     def _combined(self, node: _Node) -> tuple[_Node, ...]:
-        """Give the subschemas that the same value is held against."""
+        """Return the subschemas that the same value is held against."""
         known = self._beside.get(id(node))
         if known is None:
             known = self._beside[id(node)] = tuple(sub for sub in self._applied(node) if is_object(sub))
@@ -333,7 +333,7 @@ def _size(value: JsonValue) -> int:
 
 
 def _member(node: _Node, key: str) -> Iterator[Any]:
-    """Give the subschemas that an object's member is held against."""
+    """Return the subschemas that an object's member is held against."""
     named = as_object(node.get("properties"))
     yield named[key] if key in named else node.get("additionalProperties")
     yield node.get("unevaluatedProperties")
@@ -341,7 +341,7 @@ def _member(node: _Node, key: str) -> Iterator[Any]:
 
 
 def _item(node: _Node, index: int) -> Iterator[Any]:
-    """Give the subschemas that an array's item is held against."""
+    """Return the subschemas that an array's item is held against."""
     first, listed = as_list(node.get("prefixItems")), node.get("items")
     if index < len(first):
         yield first[index]

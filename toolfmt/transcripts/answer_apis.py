@@ -44,4 +44,4 @@ def _is_apart(value: JsonObject) -> bool:
 
 
 APART: Final = StepShape(_is_apart, _apart)
-"""What may come in between and is no part of an answer: pings and errors."""
+"""What may come in between and is not part of an answer: pings and errors."""

@@ -151,7 +151,7 @@ class AnswerReader:
 
 
 def _event_name(value: JsonObject) -> str:
-    """Give the name of an event, from its `type` or its only key; empty for what is no event of a stream."""
+    """Return the name of an event, from its `type` or its only key; empty for what is no event of a stream."""
     kind = value.get("type")
     if isinstance(kind, str):
         return kind

@@ -263,7 +263,7 @@ def _target_format(target: str, carry: Carry) -> TranscriptFormat:
 
 
 def _fitted(transcript: Transcript, goal: TranscriptFormat, *, row: bool = False) -> Transcript:
-    """Fit a conversation to a format; raises ConversionError where nothing is left of words, or of a `row`."""
+    """Fit a conversation to a format; raises ConversionError if nothing is left of words, or of a `row`."""
     shaped = fit(transcript, goal.rules)
     if shaped.rejected is not None:
         other = fit(replace(shaped, messages=shaped.rejected), goal.rules).messages if goal.rated else None

@@ -35,7 +35,7 @@ from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.tables.request import objects_in
 
 _ANSWER: Final = Carry(hosted="drop")
-"""What came back of a provider's own calls is no part of an answer."""
+"""What came back of a provider's own calls is not part of an answer."""
 
 
 @checked
@@ -119,7 +119,7 @@ def write_error(failure: Failure, target: str) -> JsonObject:
 
 
 def error_status(failure: Failure, target: str) -> int:
-    """Give the HTTP status that an API answers an error with."""
+    """Return the HTTP status that an API answers an error with."""
     own = {("anthropic", "overloaded"): 529}  # anthropic 2.12, _exceptions.py: OverloadedError
     return own.get((find(target).name, failure.kind), usual_status(failure))
 
@@ -176,14 +176,14 @@ def _proven(part: Part, api: AnswerApi) -> Part:
 
 
 def _runnable(part: Part) -> Part:
-    """Make text of a call whose arguments are no JSON object, where a client would run any object."""
+    """Make text of a call whose arguments are not a JSON object, where a client would run any object."""
     if not isinstance(part, CallPart) or not (part.text or "").strip() or not parse_failure(part):
         return part
     return TextPart(part.text or "")
 
 
 def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]], events: Sequence[Event]) -> Stop:
-    """Say why the answer ended; one that does not say so has simply stopped."""
+    """Explain why the answer ended; one that does not say so has simply stopped."""
     begun = {event.index for event in events if isinstance(event, CallStart) and event.name}
     cut: Stop | None = None
     for event in events:

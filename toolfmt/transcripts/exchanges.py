@@ -19,7 +19,7 @@ from toolfmt.transcripts.recognising import origin
 
 
 def inside(row: JsonValue, pointer: str) -> JsonValue:
-    """Get what is at a JSON pointer, read where it is text of JSON; raises ParseError where nothing is."""
+    """Get what is at a JSON pointer, read where it is text of JSON; raises ParseError if nothing is."""
     found = row
     for key in _keys(pointer):
         found = json_at(found)
@@ -81,7 +81,7 @@ def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str
 
 
 def message_list(given: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
-    """Give a request's messages as a list, as their format writes them: text alone is what the user said."""
+    """Return a request's messages as a list, as their format writes them: text alone is what the user said."""
     if isinstance(given, str):
         written = made.write(Transcript((Message("user", (TextPart(given),)),)))
         given = written.get(made.messages) if is_object(written) else written

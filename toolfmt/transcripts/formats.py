@@ -29,7 +29,7 @@ def _modules() -> dict[str, str]:
 
 @cache
 def _load(module: str) -> TranscriptFormat | None:
-    """Give the `FORMAT` of a module; None if it is of no format."""
+    """Return the `FORMAT` of a module; None if it is of no format."""
     found = getattr(import_module(_modules()[module]), "FORMAT", None)
     return found if isinstance(found, TranscriptFormat) else None
 
@@ -81,7 +81,7 @@ def is_session(text: str, names: Collection[str] = ()) -> bool:
 
 
 def known_as(name: str, known: Container[str]) -> str:
-    """Give the name under which a format is known: its own, or that of what it is a variety of; empty if none is."""
+    """Return the name under which a format is known: its own, or that of what it is a variety of; empty if none is."""
     if name in known:
         return name
     made = find(name)

@@ -157,7 +157,7 @@ class _Merge:
         return message if same else replace(message, parts=present)
 
     def _changes(self) -> tuple[dict[int, Part | None], dict[int, list[Place]]]:
-        """Say what became of each original part that was sent (gone ones are missing), and what is new after which."""
+        """Map each original part that was sent to what became of it, and list what is new after which part."""
         changes: dict[int, Part | None] = {}
         added: dict[int, list[Place]] = {}
         anchor = -1

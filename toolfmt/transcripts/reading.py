@@ -115,13 +115,13 @@ def is_column(value: JsonValue, made: TranscriptFormat) -> bool:
 
 
 def opened(value: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
-    """Give the conversation that each choice of an answer is, in its API's format; none for what is no answer."""
+    """Return the conversation that each choice of an answer is, in its API's format; none for what is no answer."""
     api = _answering(value, made)
     return [] if api is None or not is_object(value) else api.open(value)
 
 
 def said_by(answer: JsonValue, made: TranscriptFormat) -> JsonValue:
-    """Give the one message of an answer as a conversation; raises `ParseError` for several choices."""
+    """Return the one message of an answer as a conversation; raises `ParseError` for several choices."""
     choices = opened(answer, made)
     if not choices and _answering(answer, made) is not None:
         raise ParseError(f"{made.name}: the answer has no message")
@@ -163,7 +163,7 @@ def _keys(value: JsonObject) -> str:
 
 
 def _answering(value: JsonValue, made: TranscriptFormat) -> AnswerApi | None:
-    """Give the API of a format, if a value is an answer of it."""
+    """Return the API of a format, if a value is an answer of it."""
     api = ANSWERS.get(known_as(made.name, ANSWERS))
     return api if api is not None and is_object(value) and made.messages not in value and api.fits(value) else None
 
@@ -206,7 +206,7 @@ def _leaves(part: Part) -> bool:
 
 
 def _plain(transcript: Transcript) -> Transcript:
-    """Give what all formats can compare: what opaque parts say in their place, and tools without further fields."""
+    """Return what all formats can compare: what opaque parts say in their place, and tools without further fields."""
     messages = tuple(
         replace(message, parts=tuple(chain.from_iterable(map(_said, message.parts))))
         if any(isinstance(part, (OpaquePart, ResultPart)) for part in message.parts)
@@ -256,7 +256,7 @@ def _refuse_half(value: JsonValue, found: Transcript, made: TranscriptFormat) ->
 
 
 def _others(value: JsonValue, made: TranscriptFormat) -> list[TranscriptFormat]:
-    """Give the formats that a value is evidently of, if the one that was named is none of them."""
+    """Return the formats that a value is evidently of, if the one that was named is none of them."""
     found = evident(value)
     return [] if any(other.name == made.name for other in found) else found
 

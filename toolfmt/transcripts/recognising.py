@@ -96,7 +96,7 @@ def _is_plain(value: JsonValue) -> bool:
 
 
 def _first_reader(known: Sequence[TranscriptFormat], value: JsonValue) -> list[TranscriptFormat]:
-    """Give the first format that reads the whole of a value."""
+    """Return the first format that reads the whole of a value."""
     for made in known:
         try:
             found = sound(value, made)
@@ -108,7 +108,7 @@ def _first_reader(known: Sequence[TranscriptFormat], value: JsonValue) -> list[T
 
 
 def _telling(known: Sequence[TranscriptFormat], value: JsonValue, *, evidence: bool) -> list[TranscriptFormat]:
-    """Give the first format whose reading lacks nothing that another has; all that read it where there is none."""
+    """Return the first format whose reading lacks nothing that another has; all that read it if there is none."""
     read: list[tuple[TranscriptFormat, Transcript]] = []
     for made in known:
         try:
@@ -126,7 +126,7 @@ def _of_answer(value: JsonValue, known: Sequence[TranscriptFormat]) -> list[Tran
 
 
 def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
-    """Give the lists and objects of a row that its format does not read."""
+    """Return the lists and objects of a row that its format does not read."""
     if not is_object(value) or value.keys() <= {made.messages, "tools"} or opened(value, made):
         return None
     beside = {key: item for key, item in value.items() if key != made.messages and (is_array(item) or is_object(item))}
@@ -174,7 +174,7 @@ def _complaint(value: JsonValue) -> str:
 
 
 def _named(found: Sequence[RowPart], *, beside: bool = False) -> str:
-    """Say where conversations are, `beside` another or not, and how to name one of them."""
+    """Describe where conversations are, `beside` another or not, and how to name one of them."""
     places = " and ".join(f"{_an(place.format)} {place.kind} at {place.path}" for place in found)
     asked = [place for place in found if place.kind == "conversation"]
     answers = [place for place in found if place.kind == "answer"]
@@ -212,7 +212,7 @@ def _inner(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _place(path: str, value: JsonValue) -> RowPart | None:
-    """Say what is at a place, if it is a conversation, an answer, or one message."""
+    """Describe what is at a place, if it is a conversation, an answer, or one message."""
     known = sorted(formats(), key=lambda made: -made.common)
     answer = _of_answer(value, known)
     if answer:

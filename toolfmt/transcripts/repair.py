@@ -118,7 +118,7 @@ def _mended(before: Transcript, rules: Rules, *, drop: bool) -> Transcript:
 
 
 def _keeping(rules: Rules) -> Rules:
-    """Give rules by which nothing is dropped: a result keeps what could not stand in a message either."""
+    """Return rules by which nothing is dropped: a result keeps what could not be in a message either."""
     return replace(
         rules,
         owners=frozenset(),
@@ -235,7 +235,7 @@ def mend(
 
 
 def of_source(found: Sequence[Loss]) -> Iterator[Loss]:
-    """Give the losses of what the source says: what was added for it has nothing to lose."""
+    """Return the losses of what the source says: what was added for it has nothing to lose."""
     return (loss for loss in found if loss.path != _ADDED[0])
 
 

@@ -40,7 +40,7 @@ class EventText:
         self._broken: ParseError | None = None
 
     def feed(self, text: str | bytes) -> list[str]:
-        """Give the data of each event that is complete; raises `ParseError` for bytes that are not UTF-8.
+        """Return the data of each event that is complete; raises `ParseError` for bytes that are not UTF-8.
 
         Events before the fault are given first: the error is raised when nothing else is left to give.
         """
@@ -70,7 +70,7 @@ class EventText:
             self._bounded(self._held)
 
     def close(self) -> list[str]:
-        """Give the data of an event that the end of the stream has cut off after its last line."""
+        """Return the data of an event that the end of the stream has cut off after its last line."""
         found: list[str] = []
         self._text(b"", final=True)
         if self._broken is not None:
@@ -107,7 +107,7 @@ class EventText:
 
 
 def event_text(event: JsonObject, target: str) -> str:
-    """Write one event of a provider's stream as its text; raises `UnknownFormatError` where streams are no text."""
+    """Write one event of a provider's stream as its text; raises `UnknownFormatError` if streams are no text."""
     api = _textual(target)
     data = jsontext.dumps(event, compact=True)
     if api.wire == "lines":

@@ -32,7 +32,7 @@ class Markers:
 
 
 def markers(name: AnyDialect | str | None = None, /, **choice: Unpack[Choice]) -> Markers:
-    """Give a format's markers; the format is chosen by its name, or as everywhere.
+    """Return a format's markers; the format is chosen by its name, or as everywhere.
 
     The punctuation of JSON is no marker, and a word only where nothing else marks
     a call. A format without a description has none.

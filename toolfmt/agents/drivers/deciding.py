@@ -100,7 +100,7 @@ def decided(written: ModelAnswer, tools: Mapping[str, ToolDefinition], syntax: S
 
 
 def _type(raw: str) -> object:
-    """Give the `type` of an answer that is one JSON object."""
+    """Return the `type` of an answer that is one JSON object."""
     fenced = _FENCE.fullmatch(raw.strip())
     try:
         value = jsontext.loads(fenced[1] if fenced else raw)

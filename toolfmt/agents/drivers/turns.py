@@ -78,7 +78,7 @@ def _step(
 def _results(
     answer: AnswerMessage, found: Sequence[ToolExecution | Pending], explain: Callable[[CallFailed], str]
 ) -> tuple[tuple[Message, ...], tuple[Pending, ...]]:
-    """Give the results of all calls that do not wait, in one message; a user message explains calls without a name."""
+    """Return the results of all calls that do not wait in one message; user text explains calls without a name."""
     parts = iter([part for part in answer.message.parts if isinstance(part, CallPart)])
     left = iter(found)
     done = _done(found)

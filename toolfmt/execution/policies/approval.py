@@ -154,7 +154,7 @@ class Approval:
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 """Controls, the turns of right-to-left writing, line breaks and every space but the plain one."""
 _IGNORABLE: Final = regex.compile(r"\p{Default_Ignorable_Code_Point}")
-"""What Unicode wants to be shown as nothing where it is not supported: fillers, selectors, joiners, tags."""
+"""What Unicode wants to be shown as nothing if it is not supported: fillers, selectors, joiners, tags."""
 _BLANK_WORDS: Final = frozenset({"BLANK", "FILLER"})
 """Words in the names of characters whose glyph is empty, such as BRAILLE PATTERN BLANK."""
 _BLANK: Final = frozenset({"MUSICAL SYMBOL NULL NOTEHEAD"})

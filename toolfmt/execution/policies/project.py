@@ -175,7 +175,7 @@ def _declares(nodes: list[JsonObject], key: str) -> bool:
 
 
 def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
-    """Give the paths that one reading of a text means; raises ValueError for what is outside anyway."""
+    """Return the paths that one reading of a text means; raises ValueError for what is outside anyway."""
     surely = kind == "path"
     if surely and _DEVICE.search(text):
         raise ValueError("a device of Windows, which no folder holds")
@@ -197,7 +197,7 @@ def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
 
 
 def _mentions(read: Iterable[str]) -> Iterator[str]:
-    """Give the paths among other things in the readings of a text, each once."""
+    """Return the paths among other things in the readings of a text, each once."""
     exists = cache(_exists)
     found: set[str] = set()
     for one in read:

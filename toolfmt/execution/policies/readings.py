@@ -212,7 +212,7 @@ class TooManyReadingsError(ValueError):
 
 
 def readings(text: str) -> tuple[str, ...]:
-    """Give the text and everything that it may be read as; raises `TooManyReadingsError`."""
+    """Return the text and everything that it may be read as; raises `TooManyReadingsError`."""
     if not _SUSPECT.search(text):
         return (text,)
     found = {text: None}
@@ -259,7 +259,7 @@ def _unwrapped(text: str) -> Iterator[str]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Give the strings of a list or a call, the value of what has a name, and the links of a chain."""
+    """Return the strings of a list or a call, the value of what has a name, and the links of a chain."""
     if _LIST.fullmatch(text.strip()):
         for found in _STRING.finditer(text):
             yield found[1] if found[1] is not None else found[2]
@@ -302,7 +302,7 @@ def _is_line(text: str) -> bool:
 
 
 def _without_scheme(text: str) -> Iterator[str]:
-    """Give the place that a URL names on this machine, or the URL inside it; one on the network has neither."""
+    """Return the place that a URL names on this machine, or the URL inside it; one on the network has neither."""
     found = _SCHEME.fullmatch(text)
     if found is None:
         return

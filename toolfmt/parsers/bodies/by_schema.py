@@ -79,7 +79,7 @@ def may_belong_outside(arguments: JsonObject, schema: JsonObject) -> bool:
 
 
 def without_brace(text: str, tool: ToolDefinition | None, limits: Limits) -> JsonObject | None:
-    """The arguments whose JSON text lacks its last brace; None where more may be missing.
+    """The arguments whose JSON text lacks its last brace; None if more may be missing.
 
     After a string nothing is certain, because a quote in its text may have ended it; an object that only begins holds
     nothing yet.

@@ -107,7 +107,7 @@ _FIRST_KEY = regex.compile(r"""\s{0,64}\{\s{0,64}["'](?P<key>[^"'\\\n]{0,64})["'
 
 
 def no_call_follows(cur: Cursor, node: JsonNode) -> Reading[bool]:
-    """Whether an object follows that is no call of this shape, by its first key; nothing is read."""
+    """Whether an object follows that is not a call of this shape, by its first key; nothing is read."""
     found = yield from match_next(cur, _FIRST_KEY)
     if found is None or node.keyed:
         return found is not None and found["value"] != "{"

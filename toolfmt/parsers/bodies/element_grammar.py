@@ -129,7 +129,7 @@ class ElementGrammar:
 
     @cached_property
     def nameless(self) -> str:
-        """The pattern of an argument's tag without a name; "" where the name is no part of the tag."""
+        """The pattern of an argument's tag without a name; "" where the name is not part of the tag."""
         named = self.heads["member"].attributes or self.heads["member"].bare
         return rf"<{re.escape(self.member_tag)}\s{{0,64}}>" if self.member_tag and named else ""
 
@@ -143,7 +143,7 @@ class ElementGrammar:
 
     @cached_property
     def _last_tag(self) -> str:
-        """The tag right before a value, where it is no part of an argument's name and of no closer."""
+        """The tag right before a value, where it is not part of an argument's name and of no closer."""
         found = re.search(r"<[^<>{}]+>(?=\s*\{value\})", self._member)
         return found.group() if found and found.group() not in self.closers["member"] else ""
 

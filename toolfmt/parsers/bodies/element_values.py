@@ -252,7 +252,7 @@ class ArgumentStream:
         )
 
     def _items(self, key: str, value: JsonValue) -> JsonValue:
-        """Type the items of an argument that was given several times; one alone is no list."""
+        """Type the items of an argument that was given several times; one alone is not a list."""
         if not isinstance(value, Repeated) or key not in self._pending:
             return value
         if len(value) == 1:

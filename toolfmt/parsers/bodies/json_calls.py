@@ -93,7 +93,7 @@ class CallObject:
         return ""
 
     def problem(self) -> tuple[str, str] | None:
-        """Why the object, read to its end, is no call: a reason and words."""
+        """Why the object, read to its end, is not a call: a reason and words."""
         if self.failure is not None:
             return self.failure.reason, self.failure.detail
         if self.mismatch:
@@ -126,7 +126,7 @@ class CallObject:
         return self.settled()
 
     def without_brace(self, cur: Cursor) -> JsonObject | None:
-        """The arguments of an object that broke for lack of its last brace; None where more is wrong."""
+        """The arguments of an object that broke for lack of its last brace; None if more is wrong."""
         if self._gap < 0 or self.arguments is None or cur.since(self._gap).strip(_COMMA) or self.problem():
             return None
         return (
@@ -376,7 +376,7 @@ class CallObject:
 
     @property
     def slip(self) -> Callable[[str], None] | None:
-        """Who is notified of a slip beside the values; None where there may be none."""
+        """Who is notified of a slip beside the values; None if there may be none."""
         return self._slip if self.json.tolerant else None
 
     def _slip(self, what: str) -> None:

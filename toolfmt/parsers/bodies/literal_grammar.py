@@ -52,7 +52,7 @@ class Ending:
     """What follows the arguments of a call: sources of patterns, without groups."""
 
     tail: str
-    """The call's own closer; "" where it has none."""
+    """The call's own closer; "" if it has none."""
     after: str
     """What may follow that: the next call, the end of the calls, another marker; "" where anything may."""
     unclosed: str

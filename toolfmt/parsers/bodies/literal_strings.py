@@ -161,7 +161,7 @@ class LiteralTexts:
         return True
 
     def _check(self, quote: str, *, expression: bool, closing: bool) -> Reading[bool]:
-        """Refuse a quote that is text, but only if what it is in is no text: a sum of texts, or the next argument.
+        """Refuse a quote that is text, but only if what it is in is not text: a sum of texts, or the next argument.
 
         Returns whether it is an apostrophe; `closing` says that another quote in the text is still open.
         """

@@ -248,7 +248,7 @@ class LiteralReader:
         return key[1]
 
     def _match(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
-        """Match at the cursor; raises `Truncated` where the input ends inside what would have matched."""
+        """Match at the cursor; raises `Truncated` if the input ends inside what would have matched."""
         found = yield from match_next(self._cur, pattern)
         if found is None and cut_off(self._cur, pattern):
             raise Truncated

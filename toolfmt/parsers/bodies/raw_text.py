@@ -124,7 +124,7 @@ class RawText:
             raise Malformed("malformed", "the tag before a value ends twice", cur.at, inside=True)
 
     def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
-        """What must be decided next, with the text before it not yet passed on; None where that is all there is."""
+        """What must be decided next, with the text before it not yet passed on; None if that is all there is."""
         buf = cur.buf
         at, end = cur.pos, len(buf)
         while (near := ends.hint(buf, at)) is not None:

@@ -79,7 +79,7 @@ def resolve(text: str, digits: int) -> JsonValue:
 
 
 def parse(text: str, depth: int) -> YamlNode | None:
-    """Read a document that is nested `depth` levels at most; None where it is empty. Raises `YamlError`."""
+    """Read a document that is nested `depth` levels at most; None if it is empty. Raises `YamlError`."""
     try:
         return _Composer(text, depth).document()
     except yaml.MarkedYAMLError as error:
@@ -139,7 +139,7 @@ class _Composer:
             self._open.append((node, [], -1 if flow else event.start_mark.column))
 
     def _node(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, column: int, *, listed: bool) -> YamlNode:
-        """Give the value of a scalar, which is in a block at this column, or a list or map without members yet.
+        """Return the value of a scalar, which is in a block at this column, or a list or map without members yet.
 
         What is `listed` is as deep as its first line: else the next one may be an item without its dash.
         """
@@ -161,7 +161,7 @@ class _Composer:
         return Plain(text)
 
     def _key(self, event: yaml.NodeEvent, node: YamlNode, members: dict[str, YamlNode]) -> str:
-        """Give the key that a node is."""
+        """Return the key that a node is."""
         key = node.text if isinstance(node, Plain) else node
         if not isinstance(key, str):
             raise _error(event, "a key that is not a string")

@@ -251,7 +251,7 @@ class CompiledSyntax:
         return literal(marker)
 
     def further_marks(self) -> Iterable[tuple[str, str]]:
-        """Give the groups and patterns of further markers that begin calls."""
+        """Return the groups and patterns of further markers that begin calls."""
         return ()
 
     def _sections(self) -> Iterator[Section]:

@@ -3,7 +3,7 @@
     <think>I must not do <tool name="rm">...</tool>.</think>No.
 
 Many models write such a block whatever format they were given, and a call drafted
-in it is no call. Only a closed block at the very beginning counts: elsewhere, and
+in it is not a call. Only a closed block at the very beginning counts: elsewhere, and
 where it is not closed, its marker is text as any other.
 """
 

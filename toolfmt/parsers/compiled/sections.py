@@ -98,7 +98,7 @@ class Section:
     """The closer's spellings, the longest first."""
     forms: list[FormGrammar]
     next: tuple[regex.Pattern[str], ...]
-    """What may stand in the section, first come first: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
+    """What may be in the section, first come first: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
     marked: tuple[regex.Pattern[str], ...]
     """The calls among them that begin with a marker."""
     bare: bool
@@ -190,7 +190,7 @@ def any_of(names: Iterable[str]) -> str:
 
 
 def first_of_body(form: Form, body: str, end: str) -> str:
-    """What a call's arguments, or its end where there are none, begin with."""
+    """What a call's arguments, or its end if there are none, begin with."""
     if body == "args":
         return "" if form.literals is not None and form.literals.keywords else r"(?=\{)"
     elements = form.elements
@@ -220,7 +220,7 @@ def section_opener(opening: str, forms: Sequence[Form]) -> str:
 
 
 def closing(opener: str, pairs: tuple[Pair, ...]) -> str:
-    """Give the pattern of what ends a block: the closers of all pairs with its opener, or of all where it is ""."""
+    """Return the pattern of what ends a block: the closers of all pairs with its opener, or of all where it is ""."""
     return "|".join(literal(closer) for begin, closer in pairs if opener in {begin, ""} and closer)
 
 

@@ -83,7 +83,7 @@ class TextBefore:
         self._near, self._begun = "", begun
 
     def state(self) -> tuple[str, str, str, int, bool]:
-        """Give what `restore` takes."""
+        """Return what `restore` takes."""
         self._scan()
         return self._line, self._quote, self._near, self._open, self._begun
 

@@ -143,7 +143,7 @@ class WholeReader:
         self._sections = dict(_written(grammar)) if self.reads and not syntax.ends_after_calls else {}
 
     def read(self, text: str, options: ParserOptions) -> list[Event] | None:
-        """Read an answer; None where the grammar has to read it."""
+        """Read an answer; None if the grammar has to read it."""
         begins = text.lstrip()[:1] in self._leading and self.grammar.leading.may_begin(text)
         if begins or options.reasoning_open or len(text) > options.limits.call_chars:
             return None

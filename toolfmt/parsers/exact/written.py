@@ -122,7 +122,7 @@ class WrittenForm:
         return cast("_Arguments | None", try_value(text, at, outer=self._braces, max_depth=limits.depth))
 
     def read(self, text: str, at: int, options: ParserOptions) -> ReadCall | None:
-        """Read the call at `at`, or after white space there; None where it is not quite as it is written.
+        """Read the call at `at`, or after white space there; None if it is not quite as it is written.
 
         The call, its id, if that is written before the name, and its end.
         """

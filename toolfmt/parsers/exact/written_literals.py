@@ -98,7 +98,7 @@ class WrittenLiterals:
         return quoted
 
     def _text(self, text: str, at: int) -> tuple[str, int] | None:
-        """Read a quoted text and its quotes; None where none begins."""
+        """Read a quoted text and its quotes; None if none begins."""
         quote = next((quote for quote in self._quotes if text.startswith(quote, at)), "")
         if not quote:
             return None

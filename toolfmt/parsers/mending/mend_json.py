@@ -103,7 +103,7 @@ class JsonMender:
         self._slips: dict[str, None] = {}
 
     def mended(self) -> Mended | None:
-        """Read the value; None where it is unclear how."""
+        """Read the value; None if it is unclear how."""
         try:
             self._read()
         except NoSingleReading:

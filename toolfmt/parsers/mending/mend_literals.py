@@ -40,7 +40,7 @@ class LiteralMender:
         self._keys = keys
 
     def mends(self, raw: str) -> Iterator[list[Mend]]:
-        """Give all changes as one group; none for a call that is cut off."""
+        """Return all changes as one group; none for a call that is cut off."""
         if not raw.rstrip().endswith(self._ends):
             return
         signs = _OTHER.sub(lambda found: f"{found[1]}{found[3]}=" if found[3] in self._keys else found.group(), raw)

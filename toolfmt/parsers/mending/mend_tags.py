@@ -164,7 +164,7 @@ class TagMender:
         return False
 
     def mends(self, raw: str) -> Iterator[list[Mend]]:
-        """Give the texts, in groups: what is in a group is less likely than what was in those before."""
+        """Return the texts, in groups: what is in a group is less likely than what was in those before."""
         yield [*self._unfenced(raw)]
         places = [place for found in _LIKE.finditer(raw) if (place := self._place(found)) is not None]
         yield from self._groups(raw, places)
@@ -202,7 +202,7 @@ class TagMender:
             yield [Mend(text, "; ".join(slips))]
 
     def _place(self, found: re.Match[str]) -> list[tuple[int, int, Markup]] | None:
-        """Which tags may have been meant by what looks like one; None where it is one, or like none."""
+        """Which tags may have been meant by what looks like one; None if it is one, or like none."""
         like, start, end = found.group(), found.start(), found.end()
         if like in self._tags:
             return None

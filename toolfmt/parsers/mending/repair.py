@@ -152,7 +152,7 @@ class _Mender:
         return fitting and not may_belong_outside(call.arguments, tool.parameters) and _valid(tool, call)
 
     def texts(self, raw: str) -> Iterator[list[Mend]]:
-        """Give the texts in groups, the likelier first."""
+        """Return the texts in groups, the likelier first."""
         if self._frames:
             if (text := single_braces(raw)) != raw:
                 yield [Mend(text, SINGLE)]

@@ -1,4 +1,4 @@
-"""JSON calls that stand in prose or a code fence, without a marker.
+"""JSON calls that are in prose or a code fence, without a marker.
 
     Sure: {"name": "search", "args": {"q": "x"}}
 
@@ -255,7 +255,7 @@ class BareReader:
     def _fail_broken(
         self, draft: Draft, problem: Malformed | Truncated, begin: int, *, meant: bool, listed: bool = False
     ) -> Reading[None]:
-        """Report an object or element, begun at `begin`, that broke; raises where it is no call or has no end."""
+        """Report an object or element, begun at `begin`, that broke; raises where it is not a call or has no end."""
         cur = self._cur
         cur.deadline = NEVER
         if not (meant or self._ends.sure):

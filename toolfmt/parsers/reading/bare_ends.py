@@ -4,7 +4,7 @@
      ^ fails, as soon as           ^ this is a call            ^ and here it ends
 
 Where a call ends is reported late: what closes its list, object or fence belongs to
-it. That an element is no call is reported only when another one is. An object is a
+it. That an element is not a call is reported only when another one is. An object is a
 call only if its whole shape fits and its name is that of an offered tool, or, when
 no tools are given, if it holds nothing but a call's own keys.
 """
@@ -134,7 +134,7 @@ class BareEnds:
         self.next = self._cur.at
 
     def hold_non_call(self, draft: Draft, verdict: Verdict) -> bool:
-        """Keep an element that is no call: it fails if another is one. False where too many are kept."""
+        """Keep an element that is not a call: it fails if another is one. False where too many are kept."""
         sink = self._sink
         if not self._doubts:
             sink.ahead.append(self._emit_doubts)

@@ -72,7 +72,7 @@ _CLOSE = 0.75
 
 
 def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
-    """Read closers too many after an object that no marker ends; raises `Malformed` where its members go on."""
+    """Read closers too many after an object that no marker ends; raises `Malformed` if its members go on."""
     at, cur.deadline = cur.at, NEVER  # the call may be over
     surplus = yield from _brackets(cur)
     yield from refuse_members(cur)

@@ -159,7 +159,7 @@ class CallReader:
         return (yield from self._typed(form))
 
     def _fence(self, pattern: regex.Pattern[str]) -> Reading[bool]:
-        """Read the code fence at the cursor, with a notice; False where there is none."""
+        """Read the code fence at the cursor, with a notice; False if there is none."""
         fence = yield from match_next(self.cur, pattern)
         if fence is None:
             return False
@@ -277,7 +277,7 @@ class CallReader:
     def unclosed(
         self, form: FormGrammar, problem: Malformed | Truncated, markers: regex.Pattern[str]
     ) -> Reading[JsonObject | None]:
-        """Take a JSON call that lacks no more than its last brace before a marker; None where more is wrong."""
+        """Take a JSON call that lacks no more than its last brace before a marker; None if more is wrong."""
         cur, draft, found = self.cur, self.draft, self._found
         more = isinstance(problem, Truncated) or problem.reason != "malformed" or cur.at != problem.at
         if more or not form.quotes or not draft.name:

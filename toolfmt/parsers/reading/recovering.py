@@ -149,7 +149,7 @@ class Recovery:
         """Fail a call that was read to its end where what follows may be the rest of it.
 
         That is an argument's element; after JSON also what looks like JSON in its line, or before its own closer.
-        Whether its section goes on at the cursor; None where nothing is wrong.
+        Whether its section goes on at the cursor; None if nothing is wrong.
         """
         cur, start = self._cur, self._cur.at
         if not cur.buf[cur.pos :].strip(WHITE):

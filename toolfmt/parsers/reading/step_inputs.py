@@ -1,4 +1,4 @@
-r"""A step's input that is no JSON object, read where the tool's schema leaves one reading.
+r"""A step's input that is not a JSON object, read where the tool's schema leaves one reading.
 
 {"query": "x"}      query="x"      query: x      the arguments, by their names
 "x"                 x              42            the one argument that can take the value, if there is only one
@@ -79,7 +79,7 @@ def _stripped(text: str, at: int) -> tuple[str, int]:
 
 
 def _keywords(text: str) -> JsonObject | None:
-    """Read `a=1, b="x"` as Python's keyword arguments with JSON's values; None where it is anything else."""
+    """Read `a=1, b="x"` as Python's keyword arguments with JSON's values; None if it is anything else."""
     if len(text) > MOST_CODE:
         return None
     try:
@@ -93,7 +93,7 @@ def _keywords(text: str) -> JsonObject | None:
 
 
 def _value(node: ast.expr) -> JsonValue:
-    """Give the JSON value of a literal; raises ValueError for anything else."""
+    """Return the JSON value of a literal; raises ValueError for anything else."""
     match node:
         case ast.Name(id=word) if word in _WORDS:
             return _WORDS[word]
@@ -114,7 +114,7 @@ def _value(node: ast.expr) -> JsonValue:
 
 
 def _pairs(text: str, names: list[str], tool: ToolDefinition | None) -> JsonObject | None:
-    """Read a `key: value` or `key=value` a line, of declared keys; None where any line is something else."""
+    """Read a `key: value` or `key=value` a line, of declared keys; None if any line is something else."""
     found: JsonObject = {}
     for line in filter(str.strip, text.split("\n")):
         pair = _PAIR.fullmatch(line)
@@ -134,7 +134,7 @@ def _pairs(text: str, names: list[str], tool: ToolDefinition | None) -> JsonObje
 
 
 def _readings(text: str) -> Iterator[JsonValue]:
-    """Give what a value may be: what JSON or quotes make of it, and the text itself where it is not in quotes."""
+    """Return what a value may be: what JSON or quotes make of it, and the text itself where it is not in quotes."""
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         yield quoted["inside"] or quoted["single"] or ""

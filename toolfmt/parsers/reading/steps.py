@@ -116,7 +116,7 @@ class StepSyntax(CompiledSyntax):
         return framed(marker) if marker.endswith(":") else super().label(marker)
 
     def further_marks(self) -> Iterable[tuple[str, str]]:
-        """Give the steps whose input is no object, and code fences."""
+        """Return the steps whose input is not an object, and code fences."""
         return (("a0", self._step), ("f0", r"`{3,8}+"))
 
     def begin(self, form: Form) -> Head | None:
@@ -157,7 +157,7 @@ class StepParser(TextParser):
             self._skip_fence(end.end())
 
     def _step(self, _: regex.Match[str], __: str) -> Reading[None]:
-        """Read a step whose input is no object."""
+        """Read a step whose input is not an object."""
         cur, sink = self._cur, self._sink
         found = self._steps.step.match(cur.buf, cur.pos)
         if found is None or sink.full:
@@ -197,7 +197,7 @@ class StepParser(TextParser):
         return isinstance(value, str) and ("," in value or ";" in value) and key not in text
 
     def _input(self, name: str, text: str, at: int, *, open_name: bool) -> tuple[JsonObject, int]:
-        """Read the arguments from what follows the name, which begins at `at`, and give where they end."""
+        """Read the arguments from what follows the name, which begins at `at`, and return where they end."""
         cur, options = self._cur, self._sink.options
         tool = options.tools.get(name)
         label = self._steps.input.match(text)
@@ -269,7 +269,7 @@ class StepParser(TextParser):
 
 
 def _closing(text: str, at: int) -> int | None:
-    """Give where the bracket at `at` is closed, outside quotes; None where it is not."""
+    """Return where the bracket at `at` is closed, outside quotes; None if it is not."""
     open_brackets: list[str] = []
     for token in _TOKEN.finditer(text, at):
         char = token.group()

@@ -95,7 +95,7 @@ NOTHING = Around((), "", "")
 class Ends:
     """How a raw value may end, compiled once per place in a format.
 
-    A quote that is markup (`<![CDATA[`) may stand anywhere in the value and ends
+    A quote that is markup (`<![CDATA[`) may be anywhere in the value and ends
     at its own closer. One that is a word (`__START_CONTENT__`) only opens the
     value, with a line break after it, and ends where the value's closer follows.
     """

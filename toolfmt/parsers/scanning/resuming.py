@@ -113,7 +113,7 @@ class Resync:
     ) -> Reading[regex.Match[str] | None]:
         """Read on from the fault in a JSON text to the marker where the next thing begins, which is not read.
 
-        None where there is none: then the cursor is where all brackets are closed, or at the input's end. Where
+        None if there is none: then the cursor is where all brackets are closed, or at the input's end. Where
         they are closed, what is `further` counts as a marker too.
         """
         at_fault, nested, closed = cur.at, 0, -1
@@ -198,7 +198,7 @@ class Nesting:
         return bool(words) and _MARKUP(words) is None and closed
 
     def leave(self, cur: Cursor) -> Reading[bool]:
-        """Read on past the closer of what the cursor is in; False, at the input's end, where there is none."""
+        """Read on past the closer of what the cursor is in; False, at the input's end, if there is none."""
         depth = 1
         while True:
             found = yield from search_on(cur, self._marker)

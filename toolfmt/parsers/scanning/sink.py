@@ -228,7 +228,7 @@ class Sink:
         self.flush()
 
     def number(self) -> int:
-        """Begin a call: emit what waited for one, and give its index."""
+        """Begin a call: emit what waited for one, and return its index."""
         if self._unclaimed:
             self.emit_unclaimed()
         if self.ahead:

@@ -233,7 +233,7 @@ class Prose:
         self._worded = False
 
     def around(self) -> Surroundings | None:
-        """What is around the place that the text has reached; None where a call that begins here is meant."""
+        """What is around the place that the text has reached; None if a call that begins here is meant."""
         text = self._pieces.take()
         around = self._around
         if around is None and not _SIGNS(text):

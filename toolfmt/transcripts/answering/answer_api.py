@@ -45,7 +45,7 @@ class AnswerApi:
     copies: bool = False
     """Its answers have the shape of another's, whose they are where nobody says."""
     open: Callable[[JsonObject], list[JsonValue]] = lambda _: []
-    """Give the conversation that each choice is, as the API's format writes conversations."""
+    """Return the conversation that each choice is, as the API's format writes conversations."""
     close: Callable[[list[list[JsonObject]], AnswerEnding], JsonObject] = lambda _, __: {}
     """Make the answer of each choice's messages."""
     known: Collection[str] = ()
@@ -65,10 +65,10 @@ class AnswerApi:
 
 
 def only(messages: list[JsonObject]) -> JsonObject:
-    """Give the message of an answer that is one; an empty one for none."""
+    """Return the message of an answer that is one; an empty one for none."""
     return messages[0] if messages else {}
 
 
 def open_message(value: JsonObject) -> list[JsonValue]:
-    """Give the conversation of an answer whose message is an assistant's of a request."""
+    """Return the conversation of an answer whose message is an assistant's of a request."""
     return [{"messages": [{"role": "assistant", **inner(value, "message")}]}]

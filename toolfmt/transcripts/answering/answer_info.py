@@ -173,7 +173,7 @@ class AnswerInfo:
 
 
 def stopped(info: AnswerInfo, *, cut: Stop | None, calls: bool) -> Stop:
-    """Say why the answer ended: as a broken call says (`cut`), or with calls if it has some and simply stopped."""
+    """Explain why the answer ended: as a broken call says (`cut`), or with calls if it has some and simply stopped."""
     stop = info.stop
     if stop == "content_filter":
         return stop
@@ -183,7 +183,7 @@ def stopped(info: AnswerInfo, *, cut: Stop | None, calls: bool) -> Stop:
 
 
 def ended_by(failed: CallFailed, begun: Container[int]) -> Stop | None:
-    """Say how a failed call ends its answer; None where the answer only has it as text: it was never named."""
+    """Say how a failed call ends its answer; None if the answer only has it as text: it was never named."""
     if failed.reason == "truncated":
         return "length"
     return "malformed_call" if failed.index in begun else None

@@ -3,7 +3,7 @@
     text("Let me look.")      -> TextDelta("Let me look.", 0)
     call(0, "f", "call_1")    -> CallStart(0, "f", "call_1")
     arguments(0, '{"a": ')    -> ArgumentsDelta(0, '{"a": ')
-    end(0)                    -> CallEnd, or CallFailed if the arguments are no JSON object
+    end(0)                    -> CallEnd, or CallFailed if the arguments are not a JSON object
 
 The same events as those of a text parser; positions count the characters of the text and the reasoning.
 An API that does not say where a call ends goes on with something else: a call whose arguments are a whole
@@ -269,7 +269,7 @@ class Assembler:
 
 
 def _words(text: JsonValue) -> str:
-    """Give a piece of text, "" where there is none; raises ParseError for anything else."""
+    """Return a piece of text, "" if there is none; raises ParseError for anything else."""
     if not text or isinstance(text, str):
         return text or ""
     raise ParseError(f"expected text, not {type(text).__name__}: {jsontext.dumps(text)[:40]}")

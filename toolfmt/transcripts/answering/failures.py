@@ -169,6 +169,6 @@ WRITERS: Final[Mapping[str, Callable[[Failure], JsonObject]]] = {
 
 
 def usual_status(failure: Failure) -> int:
-    """Give the HTTP status that APIs answer an error of this kind with; a server's error keeps its own."""
+    """Return the HTTP status that APIs answer an error of this kind with; a server's error keeps its own."""
     own = failure.kind == "server" and 500 <= failure.status < 600  # noqa: PLR2004 - HTTP's range
     return failure.status if own else _TABLE[failure.kind].status

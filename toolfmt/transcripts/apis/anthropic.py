@@ -58,7 +58,7 @@ _SERVER: Final = f"{OWNER}.server"
 
 
 def _says(block: JsonValue) -> tuple[Said, ...]:
-    """Say what a block that only Anthropic has says to others: a call, its result, or text."""
+    """Describe what a block that only Anthropic has says to others: a call, its result, or text."""
     parts = hosted(block, ANTHROPIC)
     if parts or not is_object(block):
         return parts
@@ -69,7 +69,7 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
 
 
 def _says_document(block: JsonObject) -> tuple[Said, ...]:
-    """Say what a document is made of, where it is made of blocks."""
+    """Describe what a document is made of, where it is made of blocks."""
     source = block.get("source")
     inside = source.get("content") if is_object(source) else None
     shown = [part for part in BLOCKS.read_all(inside) if isinstance(part, MediaPart)]
@@ -222,7 +222,7 @@ def _read_server(item: JsonObject) -> ToolDeclaration:
 
 
 def write(transcript: Transcript) -> JsonValue:
-    """Write a request's object; leading instructions stand in `system`, servers of MCP's beside the tools."""
+    """Write a request's object; leading instructions are in `system`, servers of MCP's beside the tools."""
     value = _REQUEST.write(transcript)
     tools = transcript.tools or ()
     servers = [tool.extra.get(_SERVER) or TOOLS.write(tool) for tool in tools]

@@ -100,7 +100,7 @@ def _write_mark(mark: JsonObject) -> JsonObject:
 
 
 def _says(block: JsonValue) -> tuple[Said, ...]:
-    """Say what a block that only Bedrock has says to others: a call that it ran, its result, or text."""
+    """Describe what a block that only Bedrock has says to others: a call that it ran, its result, or text."""
     for key, value in block.items() if is_object(block) else ():
         if not is_object(value):
             continue

@@ -78,7 +78,7 @@ def _read_tools(value: JsonValue) -> list[ToolDeclaration]:
 
 
 def _own_schema(tool: ToolDeclaration) -> JsonValue:
-    """Give the schema of a declaration that was read, where it is not JSON Schema but OpenAPI's."""
+    """Return the schema of a declaration that was read, where it is not JSON Schema but OpenAPI's."""
     body = camel(tool.source) if tool.origin == OWNER and is_object(tool.source) else {}
     return spelled(body.get("parameters")) if body.get("parametersJsonSchema") is None else None
 
@@ -130,7 +130,7 @@ _REQUEST: Final = RequestTable(
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read a request's object or a list of contents; a text may stand for a content of the user's."""
+    """Read a request's object or a list of contents; a text may be for a content of the user."""
     given: JsonObject = value if is_object(value) else {"contents": value if is_array(value) else None}
     request = {_SPELLINGS.get(key, key): item for key, item in given.items()}
     contents = request.get("contents")

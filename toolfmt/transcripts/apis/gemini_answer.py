@@ -70,7 +70,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _named(word: JsonValue) -> JsonValue:
-    """Give a word as text; the SDK has it as a member of an enumeration, which formats as its class and name."""
+    """Return a word as text; the SDK has it as a member of an enumeration, which formats as its class and name."""
     return str.__str__(word) if isinstance(word, str) else word
 
 

@@ -134,7 +134,7 @@ def _role(step: JsonObject) -> Role:
 
 
 def _steps(items: Sequence[JsonValue]) -> Iterator[JsonObject]:
-    """Give the steps of an input; contents without a step are one turn of the user's."""
+    """Return the steps of an input; contents without a step are one turn of the user."""
     for at, item in enumerate(items):
         if not (isinstance(item, str) or word(item, "type")):
             raise ParseError(f"/input/{at}: expected text, or an object with a `type`")

@@ -6,7 +6,7 @@
     "params": {"name": "get_weather", "arguments": {"city": "Paris"}}},
  {"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": "18C"}], "isError": false}}]
 
-A message may stand alone, and `params` or `result` without a message around it.
+A message may be alone, and `params` or `result` without a message around it.
 What user and model say has no place; messages about other things are kept for the way back.
 """
 

@@ -223,7 +223,7 @@ SHAPES: Final = (StepShape(lambda value: is_array(value.get("choices")), _read),
 
 
 def open_choices(value: JsonObject) -> list[JsonValue]:
-    """Give the conversation of each choice."""
+    """Return the conversation of each choice."""
     return [
         {"messages": [{"role": "assistant", **inner(choice, "message")}]} for choice in objects_in(value, "choices")
     ]

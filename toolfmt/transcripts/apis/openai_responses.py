@@ -111,7 +111,7 @@ def _loaded(items: JsonValue, known: set[str]) -> Iterator[ToolDeclaration]:
 
 
 def write(transcript: Transcript) -> JsonObject:
-    """Write a request's object; leading instructions of one message of plain text stand in `instructions`."""
+    """Write a request's object; leading instructions of one message of plain text are in `instructions`."""
     value = own(transcript.extra, OWNER)
     messages = list(transcript.messages)
     first = messages[0] if messages else None

@@ -22,7 +22,7 @@ NAMES: Final = frozenset(RELATIVES)
 
 
 def named(name: str) -> str:
-    """Give the name of the relative that a name or alias means; empty if there is none."""
+    """Return the name of the relative that a name or alias means; empty if there is none."""
     name = name.replace("_", "-").lower()
     name = _ALIASES.get(name, name)
     return name if name in RELATIVES else ""

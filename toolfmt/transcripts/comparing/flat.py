@@ -31,7 +31,7 @@ def flatten(messages: Iterable[Message]) -> list[Place]:
     """List the parts of a conversation, linking results to calls.
 
     By id to an open call with that id; a result without an id to an open call
-    of its name, or of any name where it has none. Of several it is the oldest of
+    of its name, or of any name if it has none. Of several it is the oldest of
     the latest answer: the model has gone on from those before.
     """
     places: list[Place] = []

@@ -39,7 +39,7 @@ def common_prefix_length(before: Sequence[Message], after: Sequence[Message]) ->
 
 
 def _turns(messages: Sequence[Message]) -> list[Message]:
-    """Give messages as they are, those of results joined with each other and with what the user says after them."""
+    """Return messages as they are, those of results joined with each other and with what the user says after them."""
     if not any(message.parts and type(message.parts[0]) is ResultPart for message in messages):
         return list(messages)
     turns: list[Message] = []
@@ -134,7 +134,7 @@ _NEAR: Final = 8
 def joined_texts(
     before: Sequence[Place], after: Sequence[Place]
 ) -> tuple[list[tuple[Place, Place]], Sequence[Place], Sequence[Place]]:
-    """Pair each text that was joined with its part of the new one; give the places that are left of both."""
+    """Pair each text that was joined with its part of the new one; return the places that are left of both."""
     olds, news = _apart(before, after), _apart(after, before)
     joined: list[tuple[Place, Place]] = []
     gone: set[int] = set()
@@ -169,7 +169,7 @@ def _words(place: Place) -> str:
 
 
 def _run(olds: Sequence[Place], start: int, place: Place) -> list[Place]:
-    """Give the texts from one on that make up another; none if they do not."""
+    """Return the texts from one on that make up another; none if they do not."""
     whole, end = _words(place), 0
     run: list[Place] = []
     for old in olds[start:]:

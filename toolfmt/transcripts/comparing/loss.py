@@ -108,7 +108,7 @@ SAID: Final = frozenset(
 _REPEATED: Final = frozenset({"lines", "search_result"})
 """The further fields whose words are in the text of the part or the message too."""
 LINES: Final = ".said"
-"""The end of a further field with the words of lines that are no messages, by their numbers."""
+"""The end of a further field with the words of lines that are not messages, by their numbers."""
 _AUTO: Final = ToolChoice()
 
 
@@ -212,12 +212,12 @@ def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
 
 
 def _own(tool: ToolDeclaration) -> JsonValue:
-    """Give a declaration of a provider's tool without what it says in shared terms."""
+    """Return a declaration of a provider's tool without what it says in shared terms."""
     return {key: value for key, value in tool.extra.items() if key != COMMON}
 
 
 def _rest(tool: ToolDeclaration) -> ToolDeclaration:
-    """Give what a declaration says beside its schema, as far as it says anything."""
+    """Return what a declaration says beside its schema, as far as it says anything."""
     schema = None if tool.kind == "function" else tool.parameters
     extra = {key: value for key, value in tool.extra.items() if value is not None}
     return replace(tool, description=tool.description or None, parameters=schema, strict=None, extra=extra)

@@ -34,7 +34,7 @@ _CALL: Final = frozenset({"name", "arguments"})
 
 
 def row(value: JsonValue, owner: str) -> JsonObject:
-    """Give a row's object; a list is its turns alone. Raises ParseError for anything else."""
+    """Return a row's object; a list is its turns alone. Raises ParseError for anything else."""
     whole: JsonObject = {TURNS: value} if is_array(value) else value
     if not is_object(whole) or not is_array(whole.get(TURNS)):
         raise ParseError(f"{owner}: expected a list of turns, or an object with `{TURNS}`")

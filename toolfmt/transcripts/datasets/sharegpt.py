@@ -133,9 +133,9 @@ def _thought(text: str) -> tuple[tuple[Part, ...], str]:
 
 
 def _show(messages: Sequence[Message], whole: JsonObject) -> frozenset[str]:
-    """Put what a row shows where its turns have a mark for it; give the keys that are read.
+    """Put what a row shows where its turns have a mark for it; return the keys that are read.
 
-    Raises ParseError where there are more marks of a kind than files, or fewer, as LLaMA-Factory does.
+    Raises ParseError if there are more marks of a kind than files, or fewer, as LLaMA-Factory does.
     """
     files: dict[MediaKind, list[str]] = {
         kind: texts_at(whole, f"{kind}s") for kind in _KINDS if is_array(whole.get(f"{kind}s"))

@@ -1,4 +1,4 @@
-r"""Rows for training whose calls stand in the text of a dialect, and whose tools stand in the system text.
+r"""Rows for training whose calls are in the text of a dialect, and whose tools are in the system text.
 
 {"conversations": [
     {"from": "system", "value": "Be brief.\n\n<tools>\n[{\"type\": \"function\", ...}]\n</tools>"},
@@ -7,7 +7,7 @@ r"""Rows for training whose calls stand in the text of a dialect, and whose tool
     {"from": "tool", "value": "<tool_response>\n{\"name\": \"get_weather\", \"content\": \"18C\"}\n</tool_response>"}]}
 
 Tools that end the system text, as they are written here, are no text; tools
-that stand in the middle of it are read, and the text is left whole.
+that are in the middle of it are read, and the text is left whole.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ RULES: Final = Rules(
     neighbours="joined",
     arguments="object",
 )
-"""What rows whose calls and results stand in the text can hold."""
+"""What rows whose calls and results are in the text can hold."""
 
 
 @dataclass(frozen=True, kw_only=True)

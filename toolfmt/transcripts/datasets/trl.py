@@ -97,7 +97,7 @@ def write(transcript: Transcript) -> JsonValue:
 
 
 def _asked(items: list[JsonValue]) -> int:
-    """Count the messages up to the last one of the user's."""
+    """Count the messages up to the last one of the user."""
     return max((at + 1 for at, item in enumerate(items) if is_object(item) and item.get("role") == "user"), default=0)
 
 

@@ -52,9 +52,9 @@ class ChatShape:
     names: bool = True
     """A message may name who speaks in its role."""
     signed_by: str = ""
-    """Whose signed blocks stand in a message's `thinking_blocks`, as gateways write them; else its provider's."""
+    """Whose signed blocks are in a message's `thinking_blocks`, as gateways write them; else its provider's."""
     details: bool = False
-    """Signed thoughts, whoever made them, stand in a message's `reasoning_details` instead, as OpenRouter has them."""
+    """Signed thoughts, whoever made them, are in a message's `reasoning_details` instead, as OpenRouter has them."""
     plan: str = ""
     """The key for text beside calls, where it is not `content`."""
     no_content: Literal["null", "absent", "empty"] = "null"
@@ -74,7 +74,7 @@ class ChatShape:
     named: Literal["", "one", "several"] = "several"
     """How many tools `tool_choice` may name."""
     gateways: bool = False
-    """What gateways to other providers take may stand beside: marks for the prompt cache, Google's signed calls."""
+    """What gateways to other providers take may be beside: marks for the prompt cache, Google's signed calls."""
     prefix: bool = False
     """An answer that comes last, for the model to continue, is marked as a `prefix`."""
     parallel: bool = True

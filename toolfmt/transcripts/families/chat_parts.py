@@ -75,7 +75,7 @@ def _write_document(part: JsonPart, shape: ChatShape) -> JsonObject | None:
 
 
 def _media_rows(shape: ChatShape) -> Iterator[PartRow]:
-    """Give the spellings of media, each with the keys that it is read from."""
+    """Return the spellings of media, each with the keys that it is read from."""
     yield PartRow("image_url", MediaPart, read=_image, keys=("image_url", "detail"))
     yield PartRow("input_audio", MediaPart, read=_audio, keys=("input_audio",))
     keys = ("file", "file_data", "file_id", "filename")

@@ -61,7 +61,7 @@ _KINDS: Final = frozenset({"text", "functionCall", "functionResponse", *_DATA})
 
 
 def _says(part: JsonValue) -> tuple[Said, ...]:
-    """Say what the provider ran itself: code, or one of its tools."""
+    """Describe what the provider ran itself: code, or one of its tools."""
     for key, value in part.items() if is_object(part) else ():
         inside = camel(value) if is_object(value) else {}
         ident = word(inside, "id") or None

@@ -215,7 +215,7 @@ SAID: Final = PartTable(OWNER, (_SAID, _REFUSAL, *_MEDIA))
 
 
 def thoughts(item: JsonObject) -> Iterator[str]:
-    """Give the texts of a reasoning item: each part of its summary, and of its content, is a paragraph."""
+    """Return the texts of a reasoning item: each part of its summary, and of its content, is a paragraph."""
     for key in ("summary", "content"):
         for at, chunk in enumerate(item.get(key) or ()):
             yield PARAGRAPH * bool(at) + chunk.get("text", "")

@@ -6,7 +6,7 @@
 
 A call that the provider ran, and its result, become an ordinary call and its
 result; a text file becomes text; an instruction in the middle of a conversation is
-tagged text of the user's, in its place. What is done depends on the format's
+tagged text of the user, in its place. What is done depends on the format's
 rules and on the caller's choices alone.
 """
 
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
 Spoken = TypeVar("Spoken", TextPart, CallPart, ReasoningPart)
 Fetch: TypeAlias = Callable[[str], "tuple[bytes, str] | None"]
-"""Gets what an address shows: its bytes and media type; None where it can't be had."""
+"""Gets what an address shows: its bytes and media type; None if it can't be had."""
 INSTRUCTIONS: Final = ("system", "developer")
-"""The roles whose messages are no part of the talk."""
+"""The roles whose messages are not part of the talk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ def _stays(part: Part, rules: Rules) -> bool:
 
 
 def as_text(part: Part) -> Sequence[TextPart | MediaPart]:
-    """Say what a call or a result is in tagged text; media stay beside it."""
+    """Describe what a call or a result is in tagged text; media stay beside it."""
     if isinstance(part, CallPart):
         return (tagged("tool_call", part.json, name=part.name),)
     if isinstance(part, ResultPart):
@@ -147,7 +147,7 @@ class _Work:
         self._alone = _partnerless(self.transcript.messages)
 
     def message(self, message: Message) -> Iterator[Message]:
-        """Give the messages that say what one says."""
+        """Return the messages that say what one says."""
         self._where = pointer(message.where)
         role = message.role
         if self._left and not _returns(message):
@@ -205,7 +205,7 @@ class _Work:
         return tagged("thinking", part.text)
 
     def _opaque(self, part: OpaquePart, role: Role) -> Iterable[Part]:
-        """Say what another provider's part says, if that is known."""
+        """Describe what another provider's part says, if that is known."""
         acts = any(isinstance(found, (CallPart, ResultPart)) for found in part.says)
         if not part.says or (acts and self.carry.hosted == "drop"):
             return (part,)
@@ -217,7 +217,7 @@ class _Work:
         return part.says
 
     def _shown(self, part: TextPart | MediaPart, role: Role) -> Sequence[Part]:
-        """Move what the assistant shows, and only the user may, into a message of the user's."""
+        """Move what the assistant shows, and only the user may, into a message of the user."""
         rules = self.rules
         if role != "assistant" or not self.follows or not isinstance(part, MediaPart):
             return (part,)
@@ -304,7 +304,7 @@ def _title(part: OpaquePart) -> str:
 
 
 def _unwrapped(part: CallPart) -> CallPart:
-    """Take text that is no JSON object out of the object that it was put into where an object is demanded."""
+    """Take text that is not a JSON object out of the object that it was put into where an object is demanded."""
     value = part.arguments
     text = value.get(INVALID) if part.text is None and is_object(value) and value.keys() == {INVALID} else None
     return replace(part, arguments=None, text=text) if isinstance(text, str) else part
@@ -355,7 +355,7 @@ def _apart(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
 
 
 def to_note(carry: Carry) -> tuple[Carry, JsonObject]:
-    """Give the same choices, and JSON which says them with all that is fetched from now on."""
+    """Return the same choices, and JSON which says them with all that is fetched from now on."""
     got: JsonObject = {}
     note: JsonObject = {"hosted": carry.hosted, "reasoning": carry.reasoning, "gateway": carry.gateway, "fetched": got}
     fetch = carry.fetch

@@ -48,7 +48,7 @@ def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool 
 
 
 def name_reason(rules: Rules) -> Callable[[str], str]:
-    """Give what says why a tool may not have a name; "" if it may."""
+    """Return what says why a tool may not have a name; "" if it may."""
     spelled = _spelling("name", "the name of a tool", rules.tool_name, rules.tool_name_length, rules.tool_name_start)
     return lambda name: spelled(name) if name else "a tool has no name"
 
@@ -60,7 +60,7 @@ def _id_reason(rules: Rules) -> Callable[[str | None], str]:
 
 
 def _spelling(noun: str, whole: str, allowed: str, length: int, start: str = "") -> Callable[[str], str]:
-    """Give what says why a name or an id is not spelled as it may be; "" if it is."""
+    """Return what says why a name or an id is not spelled as it may be; "" if it is."""
     fits = re.compile(f"(?={start})(?:{allowed or '.'})+", re.DOTALL).fullmatch
 
     def reason(found: str) -> str:
@@ -175,7 +175,7 @@ def tool_findings(tools: Iterable[ToolDeclaration], rules: Rules) -> Iterator[tu
 
 
 def choice_reason(transcript: Transcript) -> str:
-    """Say why a choice of tools is refused: no tool is declared, or none of that name; "" if it is not."""
+    """Explain why a choice of tools is refused: no tool is declared, or none of that name; "" if it is not."""
     choice, tools = transcript.tool_choice, transcript.tools
     if choice is None or choice.mode == "none" or tools is None or any(tool.kind == "hosted" for tool in tools):
         return ""
@@ -212,7 +212,7 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
 
 
 def untrained(transcript: Transcript, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Say where and why a trainer would refuse a row, or learn nothing from it."""
+    """Describe where and why a trainer would refuse a row, or learn nothing from it."""
     messages = transcript.messages
     if not rules.answered or not messages:
         return
@@ -267,7 +267,7 @@ def _sound(messages: Sequence[Message]) -> bool:
 
 
 def orphan_reason(part: ResultPart) -> str:
-    """Say why a result answers no call."""
+    """Explain why a result answers no call."""
     if part.id:
         return f"no open call has the id {part.id!r}"
     return f"no open call has the name {part.name!r}" if part.name else "no call is open"

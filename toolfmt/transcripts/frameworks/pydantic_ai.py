@@ -180,7 +180,7 @@ def _write_file(part: MediaPart) -> JsonObject | None:
 
 
 def _says(item: JsonValue) -> tuple[Said, ...]:
-    """Say what the provider ran itself, or what is left of a conversation that was cut short."""
+    """Describe what the provider ran itself, or what is left of a conversation that was cut short."""
     if not is_object(item):
         return ()
     match word(item, "part_kind"):

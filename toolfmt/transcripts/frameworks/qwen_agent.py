@@ -57,7 +57,7 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _schema(parameters: JsonValue) -> JsonValue:
-    """Give the schema that a list of parameters with their names is; anything else as it is."""
+    """Return the schema that a list of parameters with their names is; anything else as it is."""
     if not is_array(parameters) or not all(word(item, "name") for item in parameters):
         return parameters
     listed = [item for item in parameters if is_object(item)]
@@ -68,7 +68,7 @@ def _schema(parameters: JsonValue) -> JsonValue:
 
 
 def _read_message(called: set[str], item: JsonObject, role: Role) -> Message:
-    """Read a message; a result's id that no call has had says nothing: `1` is written where there is none."""
+    """Read a message; a result's id that no call has had says nothing: `1` is written if there is none."""
     known = {"role", "content"}
     parts: list[Part] = list(BLOCKS.read_key(item, "content"))
     extra = item.get("extra")

@@ -52,7 +52,7 @@ def further(item: JsonObject, known: AbstractSet[str], owner: str, options: str 
 
 
 def taken(owner: str, options: str = "providerOptions") -> tuple[Further, Callable[[JsonObject, Any], JsonObject]]:
-    """Give a table's two functions for what a part says beside its fields."""
+    """Return a table's two functions for what a part says beside its fields."""
 
     def take(item: JsonObject, part: Any, known: AbstractSet[str]) -> None:
         part.extra |= further(item, known, owner, options)

@@ -110,7 +110,7 @@ class _Session:
             self.messages[-1].where = ("", at)
 
     def end(self, lines: list[JsonObject]) -> None:
-        """Give what calls have shown that were never complete, and say of each message what it was read from."""
+        """Return what calls have shown that were never complete, and say of each message what it was read from."""
         for _, result, _ in self._calls.values():
             if result.content:
                 self._answer(result, len(lines))

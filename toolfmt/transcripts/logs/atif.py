@@ -10,7 +10,7 @@
         {"tool_call_id": "call_A1", "function_name": "get_weather", "arguments": {"city": "Paris"}}],
         "observation": {"results": [{"source_call_id": "call_A1", "content": "18C"}]}}]}
 
-What is observed without a call is what the surroundings report to the agent: a message of the user's.
+What is observed without a call is what the surroundings report to the agent: a message of the user.
 There is no place for a choice of tools, for the flag of an error, or for a proof of reasoning.
 """
 

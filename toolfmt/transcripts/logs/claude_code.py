@@ -79,7 +79,7 @@ def _speaks(line: JsonObject) -> bool:
 
 
 def _answer(line: JsonObject) -> str | None:
-    """Give the id of the answer that a line is a piece of."""
+    """Return the id of the answer that a line is a piece of."""
     found = line["message"].get("id")
     return found if isinstance(found, str) and line["message"]["role"] == "assistant" else None
 
@@ -128,7 +128,7 @@ def _message(lines: Sequence[JsonObject], run: list[int], parts: dict[int, tuple
 
 
 def _envelope(line: JsonObject) -> JsonObject:
-    """Give all of a line but what it says."""
+    """Return all of a line but what it says."""
     return line | {"message": {key: value for key, value in line["message"].items() if key not in ("role", "content")}}
 
 

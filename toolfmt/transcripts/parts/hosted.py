@@ -87,7 +87,7 @@ LANGCHAIN: Final[HostedTable] = (
 
 
 def hosted(item: JsonValue, table: HostedTable) -> tuple[Said, ...]:
-    """Say what a provider's part is in shared terms; nothing where no row is about it."""
+    """Describe what a provider's part is in shared terms; nothing if no row is about it."""
     named = item.get("type") if is_object(item) else None
     if not is_object(item) or not isinstance(named, str):
         return ()
@@ -270,7 +270,7 @@ def understood(owner: str, kind: str, given: JsonValue) -> JsonObject:
 
 
 def declared(owner: str, tool: ToolDeclaration) -> tuple[str, JsonObject] | None:
-    """Give the type and the fields that declare a tool in an API's words; None if it has no such tool."""
+    """Return the type and the fields that declare a tool in an API's words; None if it has no such tool."""
     common = tool.extra.get(COMMON)
     native = _TABLE.get(owner, {}).get(common["kind"]) if is_object(common) else None
     if native is None or not native.writes or not is_object(common):
@@ -298,6 +298,6 @@ def write_hosted(tool: ToolDeclaration, owner: str) -> JsonObject | None:
 
 
 def identity(tool: ToolDeclaration) -> object:
-    """Give what a tool is the same by: its name or, where the provider runs it, what it is for."""
+    """Return what a tool is the same by: its name or, where the provider runs it, what it is for."""
     common = tool.extra.get(COMMON)
     return (COMMON, common["kind"]) if is_object(common) else tool.name

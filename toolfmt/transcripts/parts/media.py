@@ -32,20 +32,20 @@ def file_of(data: str, name: str | None) -> MediaPart:
 
 
 def file_name(part: MediaPart) -> str:
-    """Give a file's name or, where one is demanded and there is none, `document` with the ending of its type."""
+    """Return a file's name or, where one is demanded and there is none, `document` with the ending of its type."""
     ending = next((ending for ending, kind in _TYPES.items() if kind == part.media_type.partition(";")[0].lower()), "")
     return part.name or f"document.{ending or 'pdf'}"
 
 
 def to_url(part: MediaPart) -> str | None:
-    """Write a part as one address; None where it has only a provider's file id."""
+    """Write a part as one address; None if it has only a provider's file id."""
     if part.data is not None:
         return f"data:{part.media_type};base64,{part.data}"
     return part.url
 
 
 def with_base64(value: Any) -> Any:
-    """Give a value with base64 text in place of the bytes that SDKs hold; the same value where it has none."""
+    """Return a value with base64 text in place of the bytes that SDKs hold; the same value if it has none."""
     return _encoded(value) if _holds_bytes(value) else value
 
 
@@ -86,19 +86,19 @@ def data_of(text: str) -> str:
 
 
 def kind_of(media_type: str) -> MediaKind:
-    """Give the kind of a media type such as `audio/wav`; anything else is a document."""
+    """Return the kind of a media type such as `audio/wav`; anything else is a document."""
     major = media_type.partition("/")[0].lower()
     return major if major in ("image", "audio", "video") else "document"
 
 
 def media_type_of(name: str) -> str:
-    """Give the media type of a file by the ending of its name or address; empty if it says nothing."""
+    """Return the media type of a file by the ending of its name or address; empty if it says nothing."""
     ending = name.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
     return _TYPES.get(ending, "")
 
 
 def media_type_in(data: str) -> str:
-    """Give the media type of base64 data by how it begins; empty if that says nothing."""
+    """Return the media type of base64 data by how it begins; empty if that says nothing."""
     try:
         start = base64.b64decode(data[:24])
     except (binascii.Error, ValueError):

@@ -44,7 +44,7 @@ def sourced(messages: Sequence[Message], owner: str, whole: JsonValue, where: tu
 def kept_or_new(
     messages: Sequence[Read], owner: str, *, answered_inside: bool = False
 ) -> Iterator[tuple[JsonValue, Sequence[Read]]]:
-    """Give the values to write as they were read, each with no messages or tools, and runs of those to write anew.
+    """Return the values to write as they were read, each with no messages or tools, and runs of those to write anew.
 
     `answered_inside` is of formats where a call and its result are one value: one
     that results were added after is written anew, with them.

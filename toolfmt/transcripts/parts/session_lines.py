@@ -32,7 +32,7 @@ _SEEN: Final = 50
 
 
 TORN: Final = "torn"
-"""The type of the line that replaces one that is no JSON, such as a last one that was not written to its end."""
+"""The type of the line that replaces one that is not JSON, such as a last one that was not written to its end."""
 _WORDS: Final = frozenset(
     {
         *("text", "content", "prompt", "message", "summary", "snippet", "lastPrompt", "customTitle", "aiTitle"),
@@ -45,7 +45,7 @@ _WORDS: Final = frozenset(
 def kept(
     lines: Iterable[tuple[int, JsonObject]], messages: Iterable[Message], owner: str, own: AbstractSet[str]
 ) -> JsonObject:
-    """Keep lines that are no messages for a transcript's `extra`.
+    """Keep lines that are not messages for a transcript's `extra`.
 
     `lines` are all of them; `said` are the words of those that no message repeats, by their numbers, but not of a
     type in `own`: what the program writes for itself.
@@ -63,13 +63,13 @@ def kept(
 
 
 def line_type(line: JsonObject) -> str:
-    """Give the innermost type that a line has: `attachment` or, of one that says more, `file`."""
+    """Return the innermost type that a line has: `attachment` or, of one that says more, `file`."""
     named = [word(line.get(key), "type") for key in ("attachment", "payload")]
     return word(line, "subtype") or next(filter(None, named), "") or word(line, "type")
 
 
 def written(value: JsonValue, *, all_keys: bool = False, words: bool = False) -> Iterator[str]:
-    """Give the texts of a value that somebody wrote: those under the keys of words, or under all."""
+    """Return the texts of a value that somebody wrote: those under the keys of words, or under all."""
     if isinstance(value, str):
         text = value.strip()
         if words and text:
@@ -98,7 +98,7 @@ def _texts(part: Part) -> Iterator[str]:
 
 
 def read_lines(value: JsonValue, owner: str) -> list[JsonObject]:
-    """Give a session's lines, from a list of objects or from text with a JSON object on each line.
+    """Return a session's lines, from a list of objects or from text with a JSON object on each line.
 
     A line that is damaged or cut off costs only itself: it is `{"type": "torn", "line": 1, "text": ...}`.
     """
@@ -126,7 +126,7 @@ def _line(text: str, at: int, owner: str) -> JsonObject:
 
 
 def first_lines(value: JsonValue) -> list[JsonObject]:
-    """Give the first lines of what may be a session; none if it is something else."""
+    """Return the first lines of what may be a session; none if it is something else."""
     if isinstance(value, str):
         lines = value[: 1 << 20].split("\n")[:_SEEN] if value.lstrip().startswith("{") else []
         return list(filter(is_object, map(json_at, lines)))

@@ -15,7 +15,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 
 INVALID: str = "INVALID_JSON"
-"""The key under which text that is no JSON object travels where an object is demanded, as pydantic-ai writes it."""
+"""The key under which text that is not a JSON object travels where an object is demanded, as pydantic-ai writes it."""
 
 
 def pointer(where: tuple[str, int] | tuple[str]) -> str:
@@ -37,7 +37,7 @@ def rest(item: JsonObject, known: AbstractSet[str], owner: str) -> JsonObject:
 
 
 def text_at(item: JsonObject, key: str) -> str | None:
-    """Get a text, or None where there is none; raises ParseError, which begins with the key, for anything else."""
+    """Get a text, or None if there is none; raises ParseError, which begins with the key, for anything else."""
     found = item.get(key)
     if found is None or isinstance(found, str):
         return found
@@ -55,7 +55,7 @@ def misread(item: JsonObject, *keys: str) -> frozenset[str]:
 
 
 def expected(item: JsonObject, key: str, fits: Callable[[Any], bool], what: str) -> Any:
-    """Get the value of a key, or None where it is absent; raises ParseError for what does not fit."""
+    """Get the value of a key, or None if it is absent; raises ParseError for what does not fit."""
     found = item.get(key)
     if found is None or fits(found):
         return found
@@ -63,7 +63,7 @@ def expected(item: JsonObject, key: str, fits: Callable[[Any], bool], what: str)
 
 
 def texts_at(item: JsonObject, key: str) -> list[str]:
-    """Get a list of texts, empty where there is none; raises ParseError for anything else."""
+    """Get a list of texts, empty if there is none; raises ParseError for anything else."""
     found = item.get(key)
     if found is None:
         return []
@@ -92,7 +92,7 @@ def put_own(written: JsonObject, extra: JsonObject, owner: str) -> None:
 
 
 def word(item: JsonValue, key: str) -> str:
-    """Give an object's text under a key; empty where there is none."""
+    """Return an object's text under a key; empty if there is none."""
     found = item.get(key) if is_object(item) else None
     return found if isinstance(found, str) else ""
 
@@ -117,13 +117,13 @@ def objects_at(value: JsonObject, key: str) -> list[JsonObject]:
 
 
 def inner(value: JsonObject, key: str) -> JsonObject:
-    """Give the object under a key; an empty one for anything else."""
+    """Return the object under a key; an empty one for anything else."""
     found = value.get(key)
     return found if is_object(found) else {}
 
 
 def at(value: JsonValue, place: str) -> JsonValue:
-    """Get what is at a place, keys and numbers of items joined by dots; None where nothing is."""
+    """Get what is at a place, keys and numbers of items joined by dots; None if nothing is."""
     for key in place.split("."):
         if is_object(value):
             value = value.get(key)
@@ -147,7 +147,7 @@ def put(fields: JsonObject, place: str, value: JsonValue) -> None:
 
 
 def json_at(value: JsonValue) -> JsonValue:
-    """Give what a text of JSON says; anything else as it is."""
+    """Return what a text of JSON says; anything else as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return jsontext.loads(value)
@@ -157,7 +157,7 @@ def json_at(value: JsonValue) -> JsonValue:
 
 
 def plain_text(parts: Iterable[object]) -> str | None:
-    """Give the text of a content that is one text and nothing else; "" if it is empty, None if it is more."""
+    """Return the text of a content that is one text and nothing else; "" if it is empty, None if it is more."""
     found = tuple(parts)
     if not found:
         return ""
@@ -167,7 +167,7 @@ def plain_text(parts: Iterable[object]) -> str | None:
 
 
 def text_or_list(blocks: list[JsonValue]) -> JsonValue:
-    """Give a content as text where its blocks are one text at most, else as their list."""
+    """Return a content as text where its blocks are one text at most, else as their list."""
     if not blocks:
         return ""
     match blocks:
@@ -178,7 +178,7 @@ def text_or_list(blocks: list[JsonValue]) -> JsonValue:
 
 
 def content_text(content: Iterable[object], between: str = "\n") -> str:
-    """Give what a content says in words: its texts, and its JSON values as JSON text."""
+    """Return what a content says in words: its texts, and its JSON values as JSON text."""
     return between.join(
         part.text if isinstance(part, TextPart) else json_text(part.value)
         for part in content
@@ -202,7 +202,7 @@ _ARGUMENTS: Final = frozenset(
 
 
 def arguments_at(item: JsonObject, key: str) -> JsonValue:
-    """Get a call's arguments; raises `ParseError` where they are under the key of another format instead."""
+    """Get a call's arguments; raises `ParseError` if they are under the key of another format instead."""
     found = item.get(key)
     if not found and not isinstance(found, str) and not item.keys().isdisjoint(_ARGUMENTS - {key}):
         other = next((name for name in item if name != key and name in _ARGUMENTS and item[name]), None)
@@ -253,7 +253,7 @@ _KINDS = frozenset({"type", "status"})
 
 
 def sound(text: str) -> str:
-    """Give a text that can be encoded: half a surrogate pair becomes U+FFFD."""
+    """Return a text that can be encoded: half a surrogate pair becomes U+FFFD."""
     return text if jsontext.encodable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -273,7 +273,7 @@ def json_text(value: JsonValue) -> str:
 
 
 def argument_object(part: CallPart) -> JsonObject:
-    r"""Give a call's arguments as an object, keeping anything else: `{"INVALID_JSON": "{\"city\": "}`.
+    r"""Return a call's arguments as an object, keeping anything else: `{"INVALID_JSON": "{\"city\": "}`.
 
     Repeated keys count once, the last wins; numbers past the range of a double become text.
     """
@@ -284,7 +284,7 @@ def argument_object(part: CallPart) -> JsonObject:
 
 
 def argument_value(part: CallPart) -> JsonValue:
-    """Give a call's arguments as a JSON value; text that is no JSON as that text. Keys and numbers as in an object."""
+    """Return a call's arguments as a JSON value; text that is not JSON stays text. Keys and numbers as in an object."""
     if part.custom:
         return {"input": part.text or ""}
     if part.text is None:

@@ -46,7 +46,7 @@ class Carried:
     """What is to be written."""
     settings: Values = field(default_factory=dict[str, "JsonValue"])
     request_settings: ReadSettings | None = None
-    """What is compared here; None where no setting was carried."""
+    """What is compared here; None if no setting was carried."""
     context: frozenset[str] = frozenset()
     whole: bool = False
     """The target has to have what a request needs."""
@@ -184,7 +184,7 @@ def _without(request: JsonObject, names: AbstractSet[str], table: Table) -> Json
 def adjusted(
     value: JsonValue, made: TranscriptFormat, settings: Values, defaults: Values
 ) -> tuple[JsonValue, JsonObject]:
-    """Set settings in a request that stays in its format, and give those that it says."""
+    """Set settings in a request that stays in its format, and return those that it says."""
     table = _table(made.name)
     if table is None or not is_object(value):
         return value, {}

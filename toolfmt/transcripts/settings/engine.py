@@ -126,7 +126,7 @@ def _left(
 
 
 def _meaning(found: JsonValue, setting: Setting) -> JsonValue:
-    """Give the value that a place says, in the words of all APIs; None for what it cannot say."""
+    """Return the value that a place says, in the words of all APIs; None for what it cannot say."""
     if setting.member:
         return True if is_array(found) and setting.member in found else None
     if setting.kind == "texts" and isinstance(found, str):
@@ -178,7 +178,7 @@ def write(values: Values, table: Table) -> JsonObject:
 
 
 def fitting(table: Table, values: Values) -> Table:
-    """Give the table without the places that are not for the model."""
+    """Return the table without the places that are not for the model."""
     model = values.get("model")
     known = isinstance(model, str)
     model = model if isinstance(model, str) else ""
@@ -253,7 +253,7 @@ def lost(before: ReadSettings, table: Table, after: JsonObject, reasons: Mapping
 
 
 def _why(name: str, value: JsonValue, table: Table, *, thinks: bool) -> str:
-    """Say why a setting that has a place is not there as it was."""
+    """Explain why a setting that has a place is not there as it was."""
     place = table.one(name)
     if place is None or place.words:
         return _BUDGET if name == "budget" else "the target has no such value"
@@ -303,7 +303,7 @@ def _compared(name: str, value: JsonValue, other: JsonValue, where: str, reason:
 
 
 def _stands_in(name: str, value: JsonValue, now: Values, table: Table) -> str | None:
-    """Say what replaces a setting that is not there itself: "" if it says the same, None if nothing does."""
+    """Describe what replaces a setting that is not there itself: "" if it says the same, None if nothing does."""
     for setting in table.settings:
         if name in setting.stands_for and now.get(setting.name) == value:
             return ""

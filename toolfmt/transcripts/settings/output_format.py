@@ -32,7 +32,7 @@ _UNNAMED: Final = "response"
 
 
 def _told(wanted: JsonObject) -> JsonObject:
-    """Give the schema, with what is said about it where the API has no other place for that."""
+    """Return the schema, with what is said about it where the API has no other place for that."""
     schema, description = wanted["schema"], wanted.get("description")
     return {"description": description, **schema} if description else schema
 

@@ -95,7 +95,7 @@ def _of_budget(budget: int) -> str:
 
 
 def on(values: Values) -> bool | None:
-    """Say whether a model is to think; None where nothing says so."""
+    """Say whether a model is to think; None if nothing says so."""
     if values.get("thinks") is False or values.get("effort") == "none" or values.get("budget") == 0:
         return False
     return True if any(values.get(name) for name in NAMES[:3]) else None
@@ -118,7 +118,7 @@ def _share(budget: int, limit: JsonValue) -> int:
 
 
 def _room(values: Values) -> int | None:
-    """Give the budget that fits below the limit of the whole answer; None where none does."""
+    """Return the budget that fits below the limit of the whole answer; None if none does."""
     budget, limit = max(values["budget"], LEAST), values.get("max_tokens")
     if not isinstance(limit, int) or budget < limit:
         return budget

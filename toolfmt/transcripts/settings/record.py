@@ -60,7 +60,7 @@ class Group:
     keys: tuple[str, ...] = ()
     """The keys that it reads of the objects there; without any it reads all of them."""
     read: Callable[[JsonObject], JsonObject]
-    """Give the settings by name; empty where the field says something else."""
+    """Return the settings by name; empty if the field says something else."""
     write: Callable[[Values, JsonObject], None]
     """Put them into a request's fields."""
     models: str = ""

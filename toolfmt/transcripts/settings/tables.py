@@ -17,7 +17,7 @@ from toolfmt.transcripts.settings.record import RefusedSettings, Setting, Table,
 
 
 def same_words(*words: str) -> dict[str, JsonValue]:
-    """Give the words of an API that are those of all."""
+    """Return the words of an API that are those of all."""
     return {word: word for word in words}
 
 

@@ -1,7 +1,7 @@
 """Turns the events of an answer into the blocks of a provider's stream, each as soon as it is certain.
 
 The closing brace of a call's arguments is written with the call's end. So a call
-that fails after it has begun leaves arguments that are no JSON object, whatever
+that fails after it has begun leaves arguments that are not a JSON object, whatever
 they were up to then, and nobody can take it for a call; one that has no arguments
 yet gets an opening brace, because none at all may mean `{}`. One that fails before
 it has begun becomes text, as the model wrote it.
@@ -269,7 +269,7 @@ class _InTurn:
         self._late: dict[int, list[Event]] = {}
 
     def feed(self, event: Event) -> Iterator[Event]:
-        """Give the events that may be written now."""
+        """Return the events that may be written now."""
         index = event.index if isinstance(event, (CallStart, ArgumentsDelta, CallEnd, CallFailed)) else None
         ends = isinstance(event, (CallEnd, CallFailed))
         if index is not None and index in self._late:
@@ -292,7 +292,7 @@ class _InTurn:
                 yield from self.go_on()
 
     def go_on(self) -> Iterator[Event]:
-        """End the open call, and give what waited for that; a call that failed before it began has only failed."""
+        """End the open call, and return what waited for that; a call that failed before it began has only failed."""
         self._open = None
         while self._waiting and self._open is None:
             group = self._waiting.popleft()

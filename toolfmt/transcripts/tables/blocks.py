@@ -108,7 +108,7 @@ class PartTable:
         `says` reads what has no block. Of rows with the same type or part, the first that fits is taken.
 
         `marks` are those for the prompt cache, in a key that is read, or written too (`kept`), or in a `point` after
-        the part: how it is read as one and written; `strings` may stand for blocks of text; `further` takes what a
+        the part: how it is read as one and written; `strings` may be for blocks of text; `further` takes what a
         block says beside its fields, and puts it back; `spelled` gives a block the spelling of the table's keys.
         """
         self.owner, self._tag, self._marks, self._strings, self._says = owner, tag, marks, strings, says
@@ -190,7 +190,7 @@ class PartTable:
         return OpaquePart(self.owner, item, tuple(found for found in readable if not isinstance(found, OpaquePart)))
 
     def write(self, part: Part) -> JsonValue:
-        """Write a part; None where it has no place."""
+        """Write a part; None if it has no place."""
         writer = self._writers.get(type(part))
         if writer is not None and (block := writer(part)) is not None:
             return block

@@ -23,12 +23,12 @@ MODES: Mapping[str, Mode] = {"auto": "auto", "none": "none", "required": "requir
 
 
 def spelled(mode: Mode, words: Mapping[str, Mode]) -> str | None:
-    """Give the first word for a mode."""
+    """Return the first word for a mode."""
     return next((spelling for spelling, meant in words.items() if meant == mode), None)
 
 
 def demanded(choice: ToolChoice) -> str:
-    """Give the only tool that is to be called; empty where that is not the choice."""
+    """Return the only tool that is to be called; empty if that is not the choice."""
     return choice.names[0] if len(choice.names) == 1 and choice.mode == "required" else ""
 
 

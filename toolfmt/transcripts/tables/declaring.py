@@ -1,4 +1,4 @@
-"""How a format declares a function: one table reads and writes it; what is no function is the provider's own kind.
+"""How a format declares a function: one table reads and writes it; what is not a function is the provider's own kind.
 
 TOOLS = Declaring(owner="anthropic", schema="input_schema", strict=True, marks="kept")
 TOOLS.read({"name": "f", "input_schema": {"type": "object"}, "type": "custom"})
@@ -48,7 +48,7 @@ class Declaring:
     description: Literal["given", "filled", "always"] = "given"
     """An empty description is written too, or none is, or one is demanded."""
     refuses: bool = False
-    """A description that is no text is refused; else it is a further field."""
+    """A description that is not text is refused; else it is a further field."""
     strict: bool = False
     """A declaration may say that the schema is strict."""
     states_strict: bool = True
@@ -60,7 +60,7 @@ class Declaring:
     further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None
     """Takes what a declaration says beside, and puts it back."""
     bare: JsonObject | None = None
-    """The schema that is written where there is none; None: nothing is."""
+    """The schema that is written if there is none; None: nothing is."""
     objects: bool = False
     """A schema is always of an object."""
     nulls: bool = False
@@ -68,7 +68,7 @@ class Declaring:
     kept: bool = False
     """A declaration that is unchanged is written as it was read."""
     hosted: Callable[[Any], ToolDeclaration] | None = None
-    """Reads all that is no function; without it, what is no object is refused."""
+    """Reads all that is not a function; without it, what is not an object is refused."""
     spelled: Callable[[JsonObject], JsonObject] | None = None
     """Gives a declaration the spelling of this table."""
 
@@ -113,7 +113,7 @@ class Declaring:
         return tool
 
     def write(self, tool: ToolDeclaration) -> JsonObject | None:
-        """Write a declaration; None where the API has no words for it."""
+        """Write a declaration; None if the API has no words for it."""
         if self.kept and tool.origin == self.owner:
             return tool.source
         if tool.kind == "hosted":

@@ -34,7 +34,7 @@ class PartField(NamedTuple):
 
 
 def text(key: str, attribute: str = "text", *, odd: Odd = "opaque", default: str | None = None) -> PartField:
-    """Text that a block has to have, or the `default` where it has none."""
+    """Text that a block has to have, or the `default` if it has none."""
 
     def read(item: JsonObject, part: Any) -> bool | None:
         found = item.get(key, default)
@@ -97,7 +97,7 @@ def proof(key: str, owner: str, attribute: str = "signature", *, odd: Odd = "bes
 
 
 def arguments(key: str, form: Literal["object", "value", "text", "either"] = "object") -> PartField:
-    """A call's arguments: a JSON object, any value with text for what is no JSON, or JSON text; `either` is read."""
+    """A call's arguments: a JSON object, any value with text for what is not JSON, or JSON text; `either` is read."""
 
     def read(item: JsonObject, part: CallPart) -> bool:
         give(part, arguments_at(item, key))

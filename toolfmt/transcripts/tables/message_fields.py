@@ -25,7 +25,7 @@ class MessageField(NamedTuple):
 
     keys: tuple[str, ...]
     read: Callable[[JsonObject, list[Part]], AbstractSet[str]]
-    """Add what a message says there to its parts, and give the keys that are understood."""
+    """Add what a message says there to its parts, and return the keys that are understood."""
     kind: type[Part] | None = None
     """The kind of part that is written there; None: the field is only read."""
     write: Callable[[list[Any], JsonObject], bool] = lambda _, __: False

@@ -85,7 +85,7 @@ class RequestTable:
     names: bool = True
     """A new message may name its speaker; else that is only read."""
     loose: bool = False
-    """A name that is no text is a further field; else it is refused."""
+    """A name that is not text is a further field; else it is refused."""
     result: tuple[Callable[[JsonObject], Part], Callable[[ResultPart], JsonValue]] | None = None
     """Reads and writes a message that is one result."""
     empty: Literal["never", "alone", "always"] = "never"
@@ -219,7 +219,7 @@ class RequestTable:
         return first
 
     def write(self, transcript: Transcript) -> JsonValue:
-        """Write a request's object; leading instructions stand in their place."""
+        """Write a request's object; leading instructions are in their place."""
         value: JsonObject = own(transcript.extra, self.owner)
         messages = transcript.messages
         if self.system is not None:
@@ -336,7 +336,7 @@ class RequestTable:
         return (item | own(message.extra, self.owner),) if message.extra else (item,)
 
     def _write_fields(self, parts: Sequence[Part], item: JsonObject) -> tuple[Sequence[Part], bool, bool]:
-        """Write the fields beside the content; give what is left for it, and what the fields make of the message."""
+        """Write the fields beside the content; return what is left for it, and what the fields make of the message."""
         if not self.fields:
             return parts, False, False
         has_fields = instead = False

@@ -7,7 +7,7 @@ r"""Chat messages with calls and results written in the text, in any text dialec
     {"role": "tool", "content": "<tool_response>\n18C\n</tool_response>"}],
  "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]}
 
-The tools give a reader the types that the text does not. Results stand in
+The tools give a reader the types that the text does not. Results are in
 messages of the role `tool`; they are read from the user's too, where some
 models' templates write them.
 """
@@ -35,7 +35,7 @@ _formats: dict[str, TranscriptFormat] = {}
 
 
 def text_format(name: str) -> TranscriptFormat:
-    """Give the format of a text dialect, made when it is first asked for; raises `UnknownDialectError`."""
+    """Return the format of a text dialect, made when it is first asked for; raises `UnknownDialectError`."""
     dialect = default_registry().dialect(name.removeprefix(PREFIX))
     if dialect.name not in _formats:
         if dialect.syntax is None:
@@ -58,7 +58,7 @@ def _format(dialect: Dialect[str], syntax: Syntax) -> TranscriptFormat:
 
 
 def text_rules(dialect: Dialect[str], syntax: Syntax) -> Rules:
-    """Say what a conversation in the text of a dialect can hold."""
+    """Describe what a conversation in the text of a dialect can hold."""
     slots = result_slots(syntax)
     linked = dialect.traits.carries_ids and "id" in slots
     return Rules(

@@ -21,7 +21,7 @@ from toolfmt.transcripts.text.turns import Tools, Turns
 
 
 def offered(tools: Sequence[ToolDeclaration] | None) -> Tools:
-    """Give the declared functions by name, as parsers and formatters of calls take them."""
+    """Return the declared functions by name, as parsers and formatters of calls take them."""
     return {
         tool.name: ToolDefinition(
             name=tool.name, description=tool.description or "", parameters=tool.parameters, server=tool.namespace

@@ -104,7 +104,7 @@ class Turns:
         return "", []
 
     def _attempts(self, content: list[SpokenPart]) -> Iterator[tuple[list[SpokenPart], str]]:
-        """Give what may be written, from all of it to what is always possible."""
+        """Return what may be written, from all of it to what is always possible."""
         yield content, ""
         yield content, "\n"
         spoken: list[SpokenPart] = [part for part in content if not isinstance(part, ReasoningPart)]

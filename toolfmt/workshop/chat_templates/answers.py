@@ -79,7 +79,7 @@ class TemplateAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What a template writes for each kind of answer; None where it fails or omits the calls."""
+    """What a template writes for each kind of answer; None if it fails or omits the calls."""
 
     one: TemplateAnswer | None
     other: TemplateAnswer | None
@@ -115,7 +115,7 @@ def ending(*texts: str) -> str:
 
 
 def answers(source: str, tokens: Mapping[str, str]) -> Answers:
-    """Render a template's answers. Raises `TemplateError` where not even a plain answer comes out."""
+    """Render a template's answers. Raises `TemplateError` if not even a plain answer comes out."""
     return _Probe(source, tokens).answers()
 
 

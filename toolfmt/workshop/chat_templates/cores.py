@@ -40,7 +40,7 @@ class Core:
 
 
 def core(text: str, call: ToolInvocation, start: int = 0) -> Core | None:
-    """Find how the call is written from `start` on; None where that is unknown."""
+    """Find how the call is written from `start` on; None if that is unknown."""
     ways = (_object, _arguments, _keywords, _braces, _members)
     return next((found for way in ways if (found := way(text, call, start)) is not None), None)
 

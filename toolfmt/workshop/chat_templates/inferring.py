@@ -73,7 +73,7 @@ def infer(found: Answers, *, name: str, stop: tuple[str, ...] = ()) -> Dialect[s
 
 
 def _forms(found: Answers) -> Iterator[tuple[Form, bool]]:
-    """Give the forms that one and two calls may have, the likeliest first, and whether an answer holds one alone."""
+    """Return the forms that one and two calls may have, the likeliest first, and whether an answer holds one alone."""
     assert found.one is not None  # noqa: S101 - asked by the caller
     one, two = _unnumbered(found.one), None if found.two is None else _unnumbered(found.two)
     body = one.bodies()[0]
@@ -111,7 +111,7 @@ def _unnumbered(answer: TemplateAnswer) -> TemplateAnswer:
 
 
 def _with_ids(form: Form, answer: TemplateAnswer) -> Form:
-    """Say what an id holds, and which one is written for a call that has none."""
+    """Describe what an id holds, and which one is written for a call that has none."""
     id_ = _written_id(answer, 0)
     if answer.calls[0].name in id_:
         return replace(form, call=form.call.replace("{name}", "{id}"), name_in_id=NAMED_ID)
@@ -177,7 +177,7 @@ def _form(found: Core, before: str, after: str) -> Form:
 
 
 def _reasoning(found: Answers) -> tuple[tuple[Pair, ...], str]:
-    """Give the markers around reasoning, and what is between them and the text besides."""
+    """Return the markers around reasoning, and what is between them and the text besides."""
     opener, closer = found.thought or ("", "")
     first = _FIRST.match(closer)
     end = closer if first is None else first.group()
@@ -187,7 +187,7 @@ def _reasoning(found: Answers) -> tuple[tuple[Pair, ...], str]:
 
 
 def _wrapper(text: str, reasoning: tuple[Pair, ...]) -> tuple[Pair, ...]:
-    """Give the marker before a text, if there is one that has nothing to do with reasoning."""
+    """Return the marker before a text, if there is one that has nothing to do with reasoning."""
     for marker in (part.strip() for pair in reasoning for part in pair):
         text = text.replace(marker, "")
     text = re.sub(r"</?\w*think\w*>", "", text).strip()

@@ -168,7 +168,7 @@ def _call(call: JsonValue, needs: Needs) -> JsonValue:
 
 
 def _arguments(value: JsonValue, needs: Needs) -> JsonValue:
-    """Give arguments in the template's form; text that is no JSON object stays what it is."""
+    """Return arguments in the template's form; text that is not a JSON object stays what it is."""
     if needs.arguments == "text":
         return value if isinstance(value, str) else jsontext.dumps(value)
     if not isinstance(value, str):

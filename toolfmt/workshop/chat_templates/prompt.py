@@ -97,7 +97,7 @@ def render_prompt(  # noqa: PLR0913 - each is a choice of the caller's
 
 
 def chosen_template(template: str | None, path: str | Path | None) -> TokenizerFolder:
-    """Give the folder at a path, or make one of a template's text."""
+    """Return the folder at a path, or make one of a template's text."""
     if path is not None:
         return read_folder(path)
     if template is None:
@@ -125,7 +125,7 @@ def _declared(one: object) -> JsonValue:
 
 
 def _request(messages: Transcript | JsonValue, source: str) -> tuple[JsonObject, list[Loss]]:
-    """Give the request as transformers has it, and what it cannot hold."""
+    """Return the request as transformers has it, and what it cannot hold."""
     if isinstance(messages, Transcript):
         before = messages
     else:

@@ -71,7 +71,7 @@ def recognised(source: str, found: Answers, dialects: Iterable[AnyDialect]) -> l
 
 
 def _fit(dialect: Dialect[str], source: str, found: Answers) -> Fit | None:
-    """Judge one dialect; None where it does not read the answers with one call, and with several if there are any."""
+    """Judge one dialect; None if it does not read the answers with one call, and with several if there are any."""
     must = [answer for answer in (found.one, found.other, found.two) if answer is not None]
     if found.one is None or not all(reads(dialect, answer) for answer in must):
         return None

@@ -58,7 +58,7 @@ _NONEMPTY: Final = "/(?s:.+)/"
 def write_lark(answer: Answer) -> tuple[str, tuple[str, ...]]:
     """Write a grammar; it leaves nothing out.
 
-    Raises `UnsupportedSchemaError` where a call begins as the JSON of an output does: a lexer cannot tell them apart.
+    Raises `UnsupportedSchemaError` if a call begins as the JSON of an output does: a lexer cannot tell them apart.
     """
     if isinstance(answer.alone, Json) and answer.section is not None and _opens_json(answer.section):
         raise UnsupportedSchemaError(

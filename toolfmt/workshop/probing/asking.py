@@ -89,7 +89,7 @@ class Server:
         self._client.close()
 
     def ask(self, request: JsonObject, *, stream: bool) -> Reply:
-        """Send a request and read the answer; raises `UnusableError` where there is none."""
+        """Send a request and read the answer; raises `UnusableError` if there is none."""
         late = time.monotonic() + self._timeout
         try:
             with self._client.stream("POST", self._url, json={**request, "stream": stream}) as response:
