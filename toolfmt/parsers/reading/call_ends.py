@@ -40,7 +40,7 @@ _CLOSES = regex.compile(r"(?:[^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?)?</")
 _WORDS_AFTER = regex.compile(rf"{_CLOSES.pattern}[^<>]{{1,64}}>\s{{0,64}}\w")
 _MORE = regex.compile(r"[(\[{]|[ \t]{0,64}\r?\n[ \t]{0,64}\w[\w ]{0,24}:[ \t]{0,64}[\[{]")
 """What follows a call of literals whose arguments are elsewhere: brackets, or a labelled object in the next line."""
-_GLUED = regex.compile(rf"""[\w"'\\=)\]}}]|{_MORE.pattern}""")
+_GLUED = regex.compile(rf"""[\w"'\\=)]|[\]}}]\S|{_MORE.pattern}""")
 """The same where no marker is due: also what is a part of an expression."""
 _GOES_ON = regex.compile(
     rf"""\s{{0,64}}{_ARGUMENT}"""
