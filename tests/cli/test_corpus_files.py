@@ -172,4 +172,4 @@ def test_a_list_of_rows_is_many_conversations(run: Run, tmp_path: Path) -> None:
         file.write_text(json.dumps([entry, entry]), "utf-8")
         assert run("stats", file)[2] == "toolfmt: 2 conversations, 0 unreadable\n"
     file.write_text(json.dumps([{"type": "human", "content": "Hi."}] * 2), "utf-8")
-    assert run("stats", file)[2] == "toolfmt: 1 conversations, 0 unreadable\n"
+    assert run("stats", file)[2] == "toolfmt: 1 conversation, 0 unreadable\n"
