@@ -22,6 +22,7 @@ from openai.types.responses import Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from toolfmt import convert_answer
+from toolfmt.transcripts.answering.failures import read_error
 
 RECORDED = Path(__file__).resolve().parents[2] / "shared" / "transcripts" / "recorded.jsonl.gz"
 TYPES: dict[str, Any] = {
@@ -76,6 +77,9 @@ def test_recorded_answers_have_the_target_s_type(target: str) -> None:
         if value.keys() & {"pathname", "input_tokens"}:
             continue
         made = convert_answer(value, source=row["fmt"], target=target, id="a", model="m", created=7)
+        if value.get("status") in {"queued", "in_progress"}:  # there is nothing yet that a client could take
+            assert value["status"] in read_error(made.value).message
+            continue
         try:
             JUDGES[target](made.value)
         except (ValidationError, AssertionError) as error:

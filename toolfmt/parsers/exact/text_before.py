@@ -151,7 +151,7 @@ class TextBefore:
 
     def _begins_call(self, text: str) -> bool:
         """Whether a text holds what looks like a call's name or argument."""
-        if _MARKS(text) is None:
+        if _MARKS(text) is None or self._grammar.syntax.unclaimed == "hidden":  # then headers of the format are in it
             return False
         text = _FENCED.sub("", text)
         if _ARGUMENT.search(text) or any(map(self._known, _BLOCK.findall(text))):
