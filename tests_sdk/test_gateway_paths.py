@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from functools import partial
 from typing import Any
 
 import anyio
@@ -118,6 +119,28 @@ def test_the_start_says_what_to_put_into_each_client(config: Any, key: str, monk
             assert google.models.generate_content(model="m", contents="Hi").candidates
         with OllamaClient() as ollama:
             assert ollama.chat("m", [USER]).message
+
+
+def test_a_request_whose_connection_fails_to_close_is_open_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken() -> None:
+        raise httpx2.CloseError("reset")
+
+    async def ask() -> list[int]:
+        pools = Pools()
+        async with pools:
+            request = httpx2.Request("POST", f"{upstream.url}/v1/chat/completions", json={"stream": True})
+            response = await pools.handle_async_request(request)
+            await response.aread()
+            stream: Any = response.stream
+            monkeypatch.setattr(stream._stream, "aclose", broken)
+            stream._end = partial(pools._end, pools._pools[0])
+            pools._pools[0].open = 1
+            with pytest.raises(httpx2.CloseError):
+                await stream.aclose()
+            return [pool.open for pool in pools._pools]
+
+    with serving(Answer("Hi.")) as upstream:
+        assert anyio.run(ask) == [0]
 
 
 def test_many_open_requests_are_in_several_pools() -> None:

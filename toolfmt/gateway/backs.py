@@ -223,7 +223,7 @@ class Upstream:
         return bytes(found)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def _address(base: str, path: str, model: str) -> httpx2.URL:
     return httpx2.URL(base.rstrip("/") + path.format(model=quote(model, safe="")))
 

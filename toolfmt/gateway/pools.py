@@ -42,8 +42,9 @@ class Pools(httpx2.AsyncBaseTransport):
         """End a request; of the pools without open requests, the first keeps its connections."""
         pool.open -= 1
         _, *idle = [one for one in self._pools if not one.open] or [pool]
-        for one in idle:
+        for one in idle:  # before any is closed: meanwhile none is given a request
             self._pools.remove(one)
+        for one in idle:
             await one.transport.aclose()
 
     async def aclose(self) -> None:
@@ -71,6 +72,8 @@ class _Counted(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         end, self._end = self._end, None
-        await self._stream.aclose()
-        if end is not None:
-            await end()
+        try:
+            await self._stream.aclose()
+        finally:
+            if end is not None:
+                await end()

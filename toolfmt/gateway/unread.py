@@ -27,6 +27,8 @@ from toolfmt.transcripts.formats import find
 log: Final = logging.getLogger("toolfmt.gateway")
 _LONGEST: Final = 65536
 """Characters of an answer that are searched."""
+_MODELS: Final = 256
+"""Models that the log tells of: a client may name any."""
 _STRUCTURE: Final = frozenset("<{[(")
 """What every call has some of."""
 
@@ -49,7 +51,7 @@ async def unread_notices(
     dialect = await to_thread.run_sync(_dialect, text[:_LONGEST], request, upstream.format)
     if dialect is None:
         return {}
-    if model not in upstream.unread:
+    if model not in upstream.unread and len(upstream.unread) < _MODELS:
         upstream.unread.add(model)
         advice = (
             "the model writes its calls as text: turn on the tool parser of its server, "
