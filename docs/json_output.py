@@ -94,9 +94,7 @@ unreadable = shape(
 )
 _PLACE: Final = {"file": str, "line": int | None}
 finding = shape(
-    "FindingJson",
-    "What a provider would refuse, and where.",
-    {**_PLACE, "rule": str, "path": str, "message": str},
+    "FindingJson", "What a provider would refuse, and where.", {**_PLACE, "rule": str, "path": str, "message": str}
 )
 first = shape("PlaceJson", "The first conversation with this reason.", {**_PLACE, "reason": str})
 reason = shape("ReasonJson", "Why conversations are unreadable.", {"times": int, "first": first})

@@ -38,10 +38,7 @@ def speed_page() -> str:
             "```console\npython -m bench.speeds && python docs/generate.py\n```",
             "A whole answer with 10,000 characters of arguments beside `json.loads`, on a logarithmic scale:",
             "![The time of each format as a multiple of json.loads](speed.svg)",
-            table(
-                ("format", *(f"whole, {size}" for size in sizes), *(f"piece, {size}" for size in sizes)),
-                _rows(),
-            ),
+            table(("format", *(f"whole, {size}" for size in sizes), *(f"piece, {size}" for size in sizes)), _rows()),
         )
     )
 

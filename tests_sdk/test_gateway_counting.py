@@ -166,10 +166,7 @@ def test_a_summary_that_is_none_is_an_error() -> None:
 
 def test_a_limit_that_the_api_requires_is_set_and_reported() -> None:
     for api, limit in (("anthropic", 77), ("openai-chat", None)):
-        with (
-            serving(Answer("Hi.")) as upstream,
-            gateway(before(upstream, api, max_tokens=77)) as url,
-        ):
+        with serving(Answer("Hi.")) as upstream, gateway(before(upstream, api, max_tokens=77)) as url:
             body: Any = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
             response = httpx2.post(f"{url}/v1/chat/completions", json=body)
             given = httpx2.post(f"{url}/v1/chat/completions", json={**body, "max_tokens": 5})

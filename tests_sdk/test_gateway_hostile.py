@@ -125,10 +125,7 @@ def test_an_answer_of_200_megabytes_takes_no_memory(kind: str, tmp_path: Path) -
         for _ in range(200):
             yield piece
 
-    with (
-        raw(answer) as upstream,
-        process(tmp_path, upstream.url, f"max_answer = {8 * MEGABYTE}") as server,
-    ):
+    with raw(answer) as upstream, process(tmp_path, upstream.url, f"max_answer = {8 * MEGABYTE}") as server:
         before = server.peak()
         path, body = ASKS["openai-chat"]
         asked = {**body, "stream": kind in {"stream", "one event"}}

@@ -150,10 +150,7 @@ def test_rules_that_cannot_hold_are_refused(tmp_path: Path) -> None:
 BACK = '[backs.it]\nurl = "http://127.0.0.1:9/v1"\n'
 ROUTE = '[[routes]]\nbacks = ["it"]\n'
 WRONG = {
-    "a misspelt field": (
-        f'{BACK}kye_env = "X"\n{ROUTE}',
-        "line 3: backs/it/kye_env: unknown .*'key_env'",
-    ),
+    "a misspelt field": (f'{BACK}kye_env = "X"\n{ROUTE}', "line 3: backs/it/kye_env: unknown .*'key_env'"),
     "a field that is missing": (f'[backs.it]\napi = "text"\n{ROUTE}', "line 1: backs/it/url: this field is required"),
     "a number in quotes": (f'port = "80"\n{BACK}{ROUTE}', "line 1: port: Input should be a valid integer"),
     "a value over lines": (f"{BACK}{ROUTE}weights = [\n  1,\n  2,\n]\n", "line 3: routes/0: weights has a number for"),
@@ -167,10 +164,7 @@ WRONG = {
     "a header that is two": (f'{BACK}headers = {{x = "a\\r\\nb: c"}}\n{ROUTE}', "line 3: backs/it/headers: 'x' is not"),
     "no JSON": (f"{BACK}extra = {{x = nan}}\n{ROUTE}", "line 3: backs/it/extra: .*JSON"),
     "no finite weight": (f"{BACK}{ROUTE}weights = [nan]\n", "line 3: routes/0: weights"),
-    "an unused route": (
-        f'{BACK}{ROUTE}[[routes]]\nmodel = "x-*"\nbacks = ["it"]\n',
-        "'x-\\*' is never used",
-    ),
+    "an unused route": (f'{BACK}{ROUTE}[[routes]]\nmodel = "x-*"\nbacks = ["it"]\n', "'x-\\*' is never used"),
     "a pattern of nothing": (f"{BACK}{ROUTE}[[redact]]\npattern = '\\d*'\n", "line 5: redact/0: .*empty text"),
 }
 
@@ -246,10 +240,7 @@ def test_llama_cpp_is_asked_in_its_own_words(folder: Path) -> None:
 
 
 def test_workers_share_their_figures() -> None:
-    with (
-        serving(CALL) as upstream,
-        started("--upstream", f"{upstream.url}/v1", "--workers", "2") as (server, url),
-    ):
+    with serving(CALL) as upstream, started("--upstream", f"{upstream.url}/v1", "--workers", "2") as (server, url):
         assert server.stderr is not None
         for _ in range(2):
             assert next(line for line in server.stderr if "startup complete" in line)

@@ -183,10 +183,7 @@ def test_a_strict_tool_is_never_called_with_what_does_not_fit(retries: int, stre
     function: Any = {"name": "look", "parameters": CITY, "strict": True}
     asked = body(tools=[{"type": "function", "function": function}], stream=stream)
     wrong = Answer(CALL % '{"town": "Bern"}')
-    with (
-        serving(wrong) as upstream,
-        gateway(before(upstream, "text", retries=retries, constraint="llguidance")) as url,
-    ):
+    with serving(wrong) as upstream, gateway(before(upstream, "text", retries=retries, constraint="llguidance")) as url:
         response = httpx2.post(f"{url}/v1/chat/completions", json=asked)
     assert len(upstream.requests) == retries + 1
     assert "does not fit a strict schema: look: " in response.text

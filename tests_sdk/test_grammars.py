@@ -180,8 +180,7 @@ def test_text_holds_nothing_that_is_read_as_a_broken_call(name: str, text: str) 
 @pytest.mark.parametrize("name", ["hermes", "mistral-v11", "gemma4", "qwen3-coder", "glm45", "pythonic", "morph-xml"])
 def test_members_that_the_schema_allows_are_allowed_or_reported(name: str) -> None:
     tool = ToolDefinition(
-        name="f",
-        parameters={"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": True},
+        name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": True}
     )
     made = grammar(name, [tool], choice="required")
     further = [{"name": "f", "arguments": {"a": 1, "zz": "q"}}]

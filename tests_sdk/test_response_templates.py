@@ -119,11 +119,7 @@ HARD = [
         "<tool_call>\n<function=run>\n<parameter=note>\n    indented\n</parameter>\n</function>\n</tool_call>",
         "    indented",
     ),
-    (
-        "parameters",
-        "<tool_call>\n<function=run>\n<parameter=note>\n42\n</parameter>\n</function>\n</tool_call>",
-        "42",
-    ),
+    ("parameters", "<tool_call>\n<function=run>\n<parameter=note>\n42\n</parameter>\n</function>\n</tool_call>", "42"),
     (
         "recipients",
         '<atem:invoke name="run"><atem:parameter name="note">a</atem:invoke>b</atem:parameter></atem:invoke>',

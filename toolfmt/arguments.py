@@ -103,10 +103,7 @@ def _checked(made: Any, advice: Mapping[str, str]) -> Any:
 
 
 def _check(
-    function: Callable[..., object],
-    values: Iterable[object],
-    options: Mapping[str, object],
-    advice: Mapping[str, str],
+    function: Callable[..., object], values: Iterable[object], options: Mapping[str, object], advice: Mapping[str, str]
 ) -> None:
     """Raise TypeError or ValueError for arguments that a function does not take."""
     taken = _parameters(function)

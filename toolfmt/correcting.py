@@ -187,12 +187,7 @@ _AGAIN: Final = "Call the tool again, with arguments that are one JSON object th
 
 
 @checked(failure="such as result.failures[0]")
-def feedback(
-    failure: CallFailed,
-    *,
-    tools: object = None,
-    **choice: Unpack[Choice],
-) -> str:
+def feedback(failure: CallFailed, *, tools: object = None, **choice: Unpack[Choice]) -> str:
     """Write a message that says what was wrong with a call and what to do, with a correct call in the dialect.
 
     Without a choice, the dialect is the one that `parse` read the failure in. A failure of an API's answer shows the
@@ -234,12 +229,7 @@ def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
     return f"{message}{shown}"
 
 
-def no_call_feedback(
-    text: str = "",
-    *,
-    tools: object = None,
-    **choice: Unpack[Choice],
-) -> str:
+def no_call_feedback(text: str = "", *, tools: object = None, **choice: Unpack[Choice]) -> str:
     """Write a message that a call was required and the answer `text` has none."""
     return _feedback(chosen(choice)[0], tools, "no_call", "", text, "")
 

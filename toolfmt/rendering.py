@@ -25,10 +25,7 @@ RecordT = TypeVar("RecordT", bound=BaseModel)
 
 @checked(calls="an API's calls are read first: toolfmt.read_answer(answer).calls")
 def render_calls(
-    calls: Iterable[ToolInvocation | Mapping[str, Any]],
-    *,
-    tools: object = None,
-    **choice: Unpack[Choice],
+    calls: Iterable[ToolInvocation | Mapping[str, Any]], *, tools: object = None, **choice: Unpack[Choice]
 ) -> str:
     """Write calls as the model would have written them.
 
@@ -43,10 +40,7 @@ def render_calls(
 
 @checked
 def render_results(
-    results: Iterable[ToolResult | Mapping[str, Any]],
-    *,
-    tools: object = None,
-    **choice: Unpack[Choice],
+    results: Iterable[ToolResult | Mapping[str, Any]], *, tools: object = None, **choice: Unpack[Choice]
 ) -> str:
     """Write results as the model is shown them, in call order; markers inside them are made harmless.
 

@@ -42,9 +42,7 @@ HUGGING_FACE = [
     {"role": "user", "content": "Weather?"},
     {
         "role": "assistant",
-        "tool_calls": [
-            {"type": "function", "function": {"name": "get_weather", "arguments": {"city": "Paris"}}},
-        ],
+        "tool_calls": [{"type": "function", "function": {"name": "get_weather", "arguments": {"city": "Paris"}}}],
     },
     {"role": "tool", "name": "get_weather", "content": "18C"},
 ]

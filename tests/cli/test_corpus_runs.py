@@ -199,8 +199,7 @@ def state(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("how", "name"),
-    sampling.share([*product([signal.SIGINT, signal.SIGKILL], ["out.jsonl", "out.jsonl.gz"])], 0, 3),
+    ("how", "name"), sampling.share([*product([signal.SIGINT, signal.SIGKILL], ["out.jsonl", "out.jsonl.gz"])], 0, 3)
 )
 def test_an_interrupted_run_goes_on(run: Run, corpus: Path, tmp_path: Path, how: signal.Signals, name: str) -> None:
     whole, halves = tmp_path / "whole", tmp_path / "halves"

@@ -54,11 +54,7 @@ def test_everything_is_counted(run: Run) -> None:
         "unreadable_because": [
             {
                 "times": 1,
-                "first": {
-                    "file": "<stdin>",
-                    "line": 3,
-                    "reason": "a key without double quotes at line 1, column 2",
-                },
+                "first": {"file": "<stdin>", "line": 3, "reason": "a key without double quotes at line 1, column 2"},
             }
         ],
         "results_of_no_call": 1,

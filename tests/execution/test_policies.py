@@ -103,18 +103,14 @@ def test_a_step_that_fails_ends_the_enforcement(registry: ToolRegistry, ran: lis
     (execution,) = executor.execute_sync([call("get")], agent="B")
     assert (execution.failure, execution.blocked, ran) == ("denied", True, [])
     assert [(event.policy, bool(event.error)) for event in events if isinstance(event, PolicyChecked)] == [
-        ("permissions", True),
+        ("permissions", True)
     ]
     assert isinstance(events[-1], ToolCallBlocked)
     events.clear()
     (wrong,) = executor.execute_sync([call("get", key=1)], agent="A")
     assert wrong.failure == "invalid_arguments"
     assert [problem.pointer for problem in wrong.problems] == ["/key"]
-    assert [event.policy for event in events if isinstance(event, PolicyChecked)] == [
-        "permissions",
-        "json",
-        "schema",
-    ]
+    assert [event.policy for event in events if isinstance(event, PolicyChecked)] == ["permissions", "json", "schema"]
 
 
 def test_a_call_that_cannot_run_is_put_before_nobody(registry: ToolRegistry) -> None:
@@ -362,7 +358,7 @@ def test_the_schema_says_what_is_no_path(project: Path) -> None:
             {"free": "/help"},
             {"free": "C:\\x"},
             {"free": "\\\\server\\x"},
-        ),
+        )
     ]
     assert failures(executor, *(call("f", **one) for one in fine)) == [None] * len(fine)
     assert failures(executor, *(call("f", **one) for one in refused)) == ["outside_project"] * len(refused)

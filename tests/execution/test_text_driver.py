@@ -61,13 +61,7 @@ def test_every_dialect_calls_and_is_reported_the_result(name: str) -> None:
 
 @pytest.mark.parametrize(
     "choice",
-    [
-        {},
-        {"provider": "anthropic"},
-        {"provider": "openai", "use_xml": True},
-        {"model": "gpt-4o"},
-        {"provider": None},
-    ],
+    [{}, {"provider": "anthropic"}, {"provider": "openai", "use_xml": True}, {"model": "gpt-4o"}, {"provider": None}],
 )
 def test_a_dialect_is_chosen_as_everywhere(choice: dict[str, Any]) -> None:
     answer = render_calls([ToolInvocation(name="add", arguments={"a": 1, "b": 2})], tools=toolbox(), **choice)

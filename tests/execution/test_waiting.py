@@ -385,11 +385,7 @@ def test_a_checkpoint_that_fails_while_calls_run_starts_no_other_and_keeps_their
         checkpoint=full,
     )
     state = agent.run_sync("Clean up.")
-    assert (state.status, state.reason, ran) == (
-        "failed",
-        "the state could not be stored: no space left",
-        ["read /a"],
-    )
+    assert (state.status, state.reason, ran) == ("failed", "the state could not be stored: no space left", ["read /a"])
     assert [(one.name, one.failure) for one in state.executions] == [("read", None), ("delete", "cancelled")]
 
 

@@ -92,8 +92,7 @@ def test_no_token_that_begins_a_turn_passes_in_a_result(name: str, token: str) -
 
 
 @pytest.mark.parametrize(
-    "content",
-    ["a < b", "x <- f(y) |> g()", "[INFO] a[i_j] [my_var]", "a || b", "Tool, status: fine", "a [A_B]"],
+    "content", ["a < b", "x <- f(y) |> g()", "[INFO] a[i_j] [my_var]", "a || b", "Tool, status: fine", "a [A_B]"]
 )
 def test_content_without_markers_stays_as_it_is(dialect: Dialect[str], content: str) -> None:
     assert "\u2060" not in dialect.results([ToolResult(name="t", content=content)])

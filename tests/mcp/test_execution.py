@@ -75,12 +75,7 @@ def test_a_call_that_a_model_wrote_reaches_the_server_that_it_names(kitchen: Any
 
 def test_a_server_that_dies_leaves_the_others_alone(raw: Any, kitchen: Any) -> None:
     reported = '{"lists": [{"tools": [{"name": "roll", "inputSchema": {"type": "object"}}]}], "dies": 2}'
-    calls = [
-        _call("wait", "two", seconds=0.05),
-        _call("roll", "one"),
-        _call("roll", "one"),
-        _call("add", a=1, b=2),
-    ]
+    calls = [_call("wait", "two", seconds=0.05), _call("roll", "one"), _call("roll", "one"), _call("add", a=1, b=2)]
     with connect_all({"one": raw(reported), "two": kitchen}) as servers:
         executions = Executor(_registry(), servers=servers).execute_sync(calls)
     assert [one.failure for one in executions] == [None, "server_failed", "server_failed", None]

@@ -99,10 +99,7 @@ async def test_an_answer_that_cannot_be_read_ends_the_call(raw: Any, line: str) 
 async def test_what_a_server_logs_between_its_messages_ends_nothing(raw: Any) -> None:
     logs = ["starting", '{"level": 30, "id": 1, "msg": "x"}', "{'a': 1}", "[1, 2]", "\x01\x02", '"jsonrpc"', "{"]
     words = json.dumps(
-        {
-            "lists": [{"tools": [ADD]}],
-            "lines": [*logs, json.dumps({"jsonrpc": "2.0", "id": "IDENT", "result": SAID})],
-        }
+        {"lists": [{"tools": [ADD]}], "lines": [*logs, json.dumps({"jsonrpc": "2.0", "id": "IDENT", "result": SAID})]}
     )
     async with connect(raw(words.replace('\\"IDENT\\"', "IDENT")), name="raw") as server:
         assert (await server.call(_call("add"))).content == "3"

@@ -276,7 +276,7 @@ TEXTS = {
         (
             "<think>x</think>\n<tool_call>\n<function=weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n"
             "</tool_call>"
-        ),
+        )
     ],
     "literals": [
         "<|channel>thought\nHm.<channel|>Hello.<turn|>",
@@ -342,6 +342,6 @@ TEXTS = {
         (
             "<think>Hm.</think>\n<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n"
             "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call><|user|>"
-        ),
+        )
     ],
 }

@@ -105,9 +105,7 @@ def test_cache_marks_cross_to_anthropic() -> None:
     value = {
         "system": [{"text": "Be brief."}, POINT],
         "messages": [{"role": "user", "content": [{"text": "hi"}, POINT]}],
-        "toolConfig": {
-            "tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {"type": "object"}}}}, POINT],
-        },
+        "toolConfig": {"tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {"type": "object"}}}}, POINT]},
     }
     there = convert(value, source="bedrock", target="anthropic", strict=True)
     assert there.value == {

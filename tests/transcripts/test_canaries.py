@@ -56,12 +56,7 @@ SEEN: dict[str, tuple[str, Any, str]] = {
     ),
     "a guarded image": (
         "bedrock",
-        [
-            {
-                "role": "user",
-                "content": [{"guardContent": {"image": {"format": "png", "source": {"bytes": PICTURE}}}}],
-            }
-        ],
+        [{"role": "user", "content": [{"guardContent": {"image": {"format": "png", "source": {"bytes": PICTURE}}}}]}],
         PICTURE,
     ),
     "a search result in a result": (
@@ -152,13 +147,7 @@ SEEN: dict[str, tuple[str, Any, str]] = {
     ),
     "an older client's file": (
         "ag-ui",
-        [
-            {
-                "id": "1",
-                "role": "user",
-                "content": [{"type": "binary", "mimeType": "image/png", "data": PICTURE}],
-            }
-        ],
+        [{"id": "1", "role": "user", "content": [{"type": "binary", "mimeType": "image/png", "data": PICTURE}]}],
         PICTURE,
     ),
     "an error beside a result": (

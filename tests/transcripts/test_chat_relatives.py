@@ -63,11 +63,7 @@ def rewritten(name: str, message: Any) -> Any:
             {"type": "document_url", "document_url": "https://a.b", "document_name": "r"},
             MediaPart("document", url="https://a.b", name="r"),
         ),
-        (
-            "mistral",
-            {"type": "file", "file_id": "f1"},
-            MediaPart("document", file_id="f1", owner="mistral"),
-        ),
+        ("mistral", {"type": "file", "file_id": "f1"}, MediaPart("document", file_id="f1", owner="mistral")),
         ("hf-chat", {"type": "image", "url": "https://a.b"}, MediaPart("image", url="https://a.b")),
         ("hf-chat", {"type": "video", "url": "https://a.b"}, MediaPart("video", url="https://a.b")),
         (

@@ -73,11 +73,7 @@ REFUSED: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("anthropic", {"system": "Be brief.", "messages": []}, [("empty", "")]),
     (
         "anthropic",
-        {
-            "messages": [ASKED],
-            "tool_choice": {"type": "any"},
-            "thinking": {"type": "enabled", "budget_tokens": 2000},
-        },
+        {"messages": [ASKED], "tool_choice": {"type": "any"}, "thinking": {"type": "enabled", "budget_tokens": 2000}},
         [("setting", "/thinking")],
     ),
     ("openai-responses", {"instructions": "Be brief.", "input": []}, [("empty", "")]),

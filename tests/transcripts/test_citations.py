@@ -15,11 +15,7 @@ PAGE = {"url": "https://e.com/a", "title": "News", "start_index": 0, "end_index"
 CITED: dict[str, Any] = {
     "openai-chat": [
         ASKED,
-        {
-            "role": "assistant",
-            "content": "It rains.",
-            "annotations": [{"type": "url_citation", "url_citation": PAGE}],
-        },
+        {"role": "assistant", "content": "It rains.", "annotations": [{"type": "url_citation", "url_citation": PAGE}]},
     ],
     "openai-responses": [
         ASKED,

@@ -88,10 +88,7 @@ def test_an_answer_of_anthropic_is_one_of_chat() -> None:
         "type": "message",
         "role": "assistant",
         "model": "claude",
-        "content": [
-            {"type": "thinking", "thinking": "Hm.", "signature": "EqQB"},
-            {"type": "text", "text": "Hi"},
-        ],
+        "content": [{"type": "thinking", "thinking": "Hm.", "signature": "EqQB"}, {"type": "text", "text": "Hi"}],
         "stop_reason": "max_tokens",
         "stop_sequence": None,
         "usage": {"input_tokens": 2, "cache_read_input_tokens": 10, "output_tokens": 9},

@@ -51,10 +51,7 @@ def rewritten(value: Any) -> Any:
             {"functionCall": {"name": "f", "willContinue": True}},
             CallPart("f", {}, extra={"gemini.functionCall.willContinue": True}),
         ),
-        (
-            {"functionResponse": {"name": "f", "response": {"output": "18C"}}},
-            ResultPart((TextPart("18C"),), None, "f"),
-        ),
+        ({"functionResponse": {"name": "f", "response": {"output": "18C"}}}, ResultPart((TextPart("18C"),), None, "f")),
         (
             {"functionResponse": {"name": "f", "response": {"error": "no"}}},
             ResultPart((TextPart("no"),), None, "f", is_error=True),

@@ -117,10 +117,7 @@ def test_the_steps_of_a_turn_of_the_models_are_one_message() -> None:
     assert rewritten(*steps) == steps
 
 
-@pytest.mark.parametrize(
-    "given",
-    ["hi", {"type": "text", "text": "hi"}, [{"type": "text", "text": "hi"}], ["hi"]],
-)
+@pytest.mark.parametrize("given", ["hi", {"type": "text", "text": "hi"}, [{"type": "text", "text": "hi"}], ["hi"]])
 def test_every_form_of_input_is_a_turn_of_the_users(given: Any) -> None:
     value = {"model": "m", "input": given}
     there = convert(value, source="gemini-interactions", target="anthropic")

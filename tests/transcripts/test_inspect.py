@@ -46,10 +46,7 @@ def written(value: Any) -> Any:
             {"type": "audio", "audio": "https://a.b/c", "format": "mp3"},
             MediaPart("audio", "audio/mp3", url="https://a.b/c"),
         ),
-        (
-            {"type": "video", "video": "a.mov", "format": "mov"},
-            MediaPart("video", "video/quicktime", url="a.mov"),
-        ),
+        ({"type": "video", "video": "a.mov", "format": "mov"}, MediaPart("video", "video/quicktime", url="a.mov")),
         (
             {
                 "type": "document",
@@ -73,10 +70,7 @@ def test_a_content(item: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        (
-            {"id": "1", "function": "f", "arguments": {"a": 1.0}, "type": "function"},
-            CallPart("f", {"a": 1.0}, id="1"),
-        ),
+        ({"id": "1", "function": "f", "arguments": {"a": 1.0}, "type": "function"}, CallPart("f", {"a": 1.0}, id="1")),
         (
             {"id": "1", "function": "f", "arguments": {"input": "ls"}, "type": "custom"},
             CallPart("f", text="ls", id="1", custom=True),

@@ -77,10 +77,7 @@ def test_constructors_say_the_same_as_dicts() -> None:
     ("block", "expected"),
     [
         ({"type": "reasoning", "reasoning": "a"}, ReasoningPart("a")),
-        (
-            {"type": "thinking", "thinking": "a", "signature": "EqQB"},
-            ReasoningPart("a", "EqQB", owner="anthropic"),
-        ),
+        ({"type": "thinking", "thinking": "a", "signature": "EqQB"}, ReasoningPart("a", "EqQB", owner="anthropic")),
         ({"type": "redacted_thinking", "data": "EmwK"}, ReasoningPart("", encrypted="EmwK", owner="anthropic")),
         ({"type": "image", "base64": PNG, "mime_type": "image/png"}, MediaPart("image", "image/png", PNG)),
         ({"type": "audio", "url": "https://a.b"}, MediaPart("audio", url="https://a.b")),

@@ -8,16 +8,7 @@ import pytest
 from conversations import PNG
 
 from toolfmt import ParseError, convert
-from toolfmt.conversation import (
-    CallPart,
-    JsonPart,
-    MediaPart,
-    Message,
-    OpaquePart,
-    ReasoningPart,
-    ResultPart,
-    TextPart,
-)
+from toolfmt.conversation import CallPart, JsonPart, MediaPart, Message, OpaquePart, ReasoningPart, ResultPart, TextPart
 from toolfmt.transcripts.formats import find
 
 MADE = find("pydantic-ai")
@@ -123,10 +114,7 @@ def test_a_tools_return(part: Any, expected: ResultPart) -> None:
             ["a", {"kind": "text-content", "content": "b"}],
             (TextPart("a"), TextPart("b", (), {"pydantic-ai.kind": "text-content"})),
         ),
-        (
-            [{"kind": "binary", "data": "_-8=", "media_type": "audio/wav"}],
-            (MediaPart("audio", "audio/wav", "/+8="),),
-        ),
+        ([{"kind": "binary", "data": "_-8=", "media_type": "audio/wav"}], (MediaPart("audio", "audio/wav", "/+8="),)),
         (
             ["a", {"kind": "cache-point", "ttl": "1h"}],
             (TextPart("a", extra={"cache_control": {"type": "ephemeral", "ttl": "1h"}}),),

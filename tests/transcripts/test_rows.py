@@ -270,11 +270,7 @@ def test_a_question_and_its_calls_are_read() -> None:
         (CallPart("get_weather", {"city": "Paris"}), CallPart("get_weather", {"city": "Atlantis"})),
     ]
     assert [tool.parameters for tool in found.tools or ()] == [
-        {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "array"}},
-            "required": ["city"],
-        }
+        {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "array"}}, "required": ["city"]}
     ]
     assert recognised(XLAM).name == "xlam"
 

@@ -67,10 +67,7 @@ def test_the_lines_of_one_answer_are_one_message() -> None:
         ("user", (TextPart("List the files."),)),
         (
             "assistant",
-            (
-                ReasoningPart("One call.", "EqQB", owner="anthropic"),
-                CallPart("Bash", {"command": "ls"}, id="a"),
-            ),
+            (ReasoningPart("One call.", "EqQB", owner="anthropic"), CallPart("Bash", {"command": "ls"}, id="a")),
         ),
         ("user", (ResultPart((TextPart("of a"),), "a"),)),
     ]

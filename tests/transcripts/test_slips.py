@@ -81,10 +81,7 @@ UNNAMED: list[tuple[str, Any]] = [
         "pydantic-ai",
         [{"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "f", "args": {}, "tool_call_id": 1}]}],
     ),
-    (
-        "pydantic-ai",
-        [{"kind": "request", "parts": [{"part_kind": "tool-return", "tool_name": ["f"], "content": "1"}]}],
-    ),
+    ("pydantic-ai", [{"kind": "request", "parts": [{"part_kind": "tool-return", "tool_name": ["f"], "content": "1"}]}]),
 ]
 
 

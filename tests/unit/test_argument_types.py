@@ -59,13 +59,7 @@ def read(dialect: str, pairs: list[tuple[str, str]], schema: dict[str, Any]) -> 
 @pytest.mark.parametrize("dialect", ["qwen3-coder", "glm45", "yaml-xml"])
 @pytest.mark.parametrize(
     ("kind", "value", "expected"),
-    [
-        ("count", "7", 7),
-        ("text", "7", "7"),
-        ("count", "x", "x"),
-        ("none", "x", "x"),
-        ("other", "x", "x"),
-    ],
+    [("count", "7", 7), ("text", "7", "7"), ("count", "x", "x"), ("none", "x", "x"), ("other", "x", "x")],
 )
 def test_the_value_of_one_argument_decides_the_type_of_another(
     schema: dict[str, Any], dialect: str, kind: str, value: str, expected: object

@@ -150,8 +150,7 @@ def test_a_quote_that_opens_nothing_is_not_text(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    ["path:“a.txt”,count:3", "“path”:“a.txt”", "path:“a,count:3”", '“path”:<|"|>a.txt<|"|>', "path:\u2018a"],
+    "body", ["path:“a.txt”,count:3", "“path”:“a.txt”", "path:“a,count:3”", '“path”:<|"|>a.txt<|"|>', "path:\u2018a"]
 )
 def test_typographic_quotes_are_no_part_of_a_key_or_a_text(body: str) -> None:
     assert all(call.name == "move" for call in read("gemma4", GEMMA.format(body)).calls)

@@ -193,11 +193,7 @@ ADDRESS = {
 def test_basic_has_only_what_is_required_at_every_depth() -> None:
     schema = {
         "type": "object",
-        "properties": {
-            "home": ADDRESS,
-            "others": {"type": "array", "items": ADDRESS},
-            "note": {"type": "string"},
-        },
+        "properties": {"home": ADDRESS, "others": {"type": "array", "items": ADDRESS}, "note": {"type": "string"}},
         "required": ["home", "others"],
     }
     assert example_arguments(schema, optional=False) == {"home": {"street": "Main"}, "others": [{"street": "Main"}]}
@@ -210,11 +206,7 @@ def test_advanced_has_everything_in_declared_order() -> None:
         "required": ["home"],
     }
     arguments = example_arguments(schema, optional=True)
-    assert arguments == {
-        "note": "example_note",
-        "home": {"street": "Main", "zip": "1000", "floor": 2},
-        "days": 1,
-    }
+    assert arguments == {"note": "example_note", "home": {"street": "Main", "zip": "1000", "floor": 2}, "days": 1}
     assert list(arguments) == ["note", "home", "days"]
 
 
@@ -330,18 +322,8 @@ TWO: JsonObject = {"properties": {"b": {}, "c": {}}}
         ({"properties": {"a": {"items": TWO}}, "required": ["a"]}, True),
         ({"properties": {"a": {"prefixItems": [{}, TWO]}}, "required": ["a"]}, True),
         ({"properties": {"a": {"additionalProperties": TWO}}, "required": ["a"]}, False),
-        (
-            {"properties": {"a": {"anyOf": [{"type": "null"}, TWO]}}, "required": ["a"]},
-            True,
-        ),
-        (
-            {
-                "properties": {"a": {"$ref": "#/$defs/x"}},
-                "required": ["a"],
-                "$defs": {"x": TWO},
-            },
-            True,
-        ),
+        ({"properties": {"a": {"anyOf": [{"type": "null"}, TWO]}}, "required": ["a"]}, True),
+        ({"properties": {"a": {"$ref": "#/$defs/x"}}, "required": ["a"], "$defs": {"x": TWO}}, True),
         ({"properties": {"a": {}}, "required": ["a"], "$defs": {"x": TWO}}, False),
     ],
 )

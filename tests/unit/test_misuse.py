@@ -83,12 +83,7 @@ WRONG_VALUES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, 
     ),
 }
 MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any], str]] = {
-    "a function as a type": (
-        AgentLoop,
-        (TextDriver(str),),
-        {"output": str.upper},
-        "not the function upper",
-    ),
+    "a function as a type": (AgentLoop, (TextDriver(str),), {"output": str.upper}, "not the function upper"),
     "a maker of ids": (
         toolfmt.parse,
         ('<tool_call>{"name": "f", "arguments": {}}</tool_call>',),
@@ -134,20 +129,10 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
     "no calls": (toolfmt.render_calls, (None,), {}, "calls= must be an iterable, not None"),
     "calls in text": (toolfmt.render_calls, ("f()",), {}, r"must be an iterable, not 'f\(\)'; .*toolfmt.read_answer"),
     "a call that is none": (toolfmt.render_calls, ([CALL, 3],), {}, r"calls\[1\] must be a ToolInvocation or a dict"),
-    "a result for a call": (
-        toolfmt.render_calls,
-        ([RESULT],),
-        {},
-        r"calls\[0\] must be .* not ToolResult",
-    ),
+    "a result for a call": (toolfmt.render_calls, ([RESULT],), {}, r"calls\[0\] must be .* not ToolResult"),
     "one result alone": (toolfmt.render_results, (RESULT,), {}, "results are given in a list"),
     "a call for a result": (toolfmt.render_results, ([CALL],), {}, r"results\[0\] must be a ToolResult"),
-    "a prompt behind the tools": (
-        toolfmt.inject,
-        ([], "{{tools}}"),
-        {},
-        "prompt= must be a str, not list",
-    ),
+    "a prompt behind the tools": (toolfmt.inject, ([], "{{tools}}"), {}, "prompt= must be a str, not list"),
     "a template": (toolfmt.manifest, ([],), {"template": 3}, "template= must be a Path, a str or None, not 3"),
     "a dialect to register": (default_registry().with_dialect, ("x",), {}, "dialect= must be a Dialect, not 'x'"),
     "no content": (toolfmt.parse, (None,), {}, "give the whole response to toolfmt.read_answer"),
@@ -184,10 +169,7 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
 
 
 MISSPELT_TOOLS: dict[str, tuple[Any, str]] = {
-    "parameters": (
-        {"name": "f", "paramters": {"type": "object"}},
-        "'paramters' is no key of a tool; did you mean",
-    ),
+    "parameters": ({"name": "f", "paramters": {"type": "object"}}, "'paramters' is no key of a tool; did you mean"),
     "input_schema": ([{"name": "f", "input_scheme": {}}], "did you mean 'input_schema'"),
     "another word": ({"name": "f", "args": {"a": {"type": "string"}}}, "did you mean 'parameters'"),
     "in a function": ({"type": "function", "function": {"name": "f", "desciption": "x"}}, "did you mean 'description'"),
@@ -423,11 +405,7 @@ def nested(levels: int) -> dict[str, Any]:
         ("llama3-builtin", [{"name": "f"}, {"name": "g"}], "at /: a message holds one call, not 2"),
         ("harmony", [{"name": "a b"}], "at /name: 'a b' cannot be written in a header"),
         ("hermes", [{"name": ""}], "at /name: a call needs a tool's name"),
-        (
-            "hermes",
-            [{"name": "f", "arguments": nested(129)}],
-            "at /arguments: they are nested more than 128",
-        ),
+        ("hermes", [{"name": "f", "arguments": nested(129)}], "at /arguments: they are nested more than 128"),
         ("qwen3-coder", [{"name": "a>b<c"}], "at /name: 'a>b<c' cannot be written between the dialect's markers"),
         ("kimi-k2", [{"name": "f", "id": "call_1"}], "at /id: the id 'call_1' does not contain the tool's name"),
         ("morph-xml", [{"name": "f", "arguments": {"a": 3}}], "at /arguments: the tool's schema does not determine"),

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from toolfmt.dialect.record import SchemaFormatter
 
 NOW = ToolDefinition(name="now", description="The time.")
-NODE: dict[str, Any] = {
-    "type": "object",
-    "properties": {"value": {"type": "string"}, "next": {"$ref": "#/$defs/node"}},
-}
+NODE: dict[str, Any] = {"type": "object", "properties": {"value": {"type": "string"}, "next": {"$ref": "#/$defs/node"}}}
 ODD = ToolDefinition(
     name="odd",
     description="Two\nlines.",

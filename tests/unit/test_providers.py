@@ -114,8 +114,7 @@ def test_hosted_models_are_known_by_their_ids(model: str, dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "model",
-    ["openai/gpt-oss-20b", "gpt2", "o1x", "mistralai/Mistral-Small-3.2-24B-Instruct-2506", "llama-3"],
+    "model", ["openai/gpt-oss-20b", "gpt2", "o1x", "mistralai/Mistral-Small-3.2-24B-Instruct-2506", "llama-3"]
 )
 def test_weights_are_not_taken_for_hosted_models(model: str) -> None:
     assert match_model(model, API_MODELS) is None

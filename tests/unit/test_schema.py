@@ -40,7 +40,7 @@ TREE = {
         },
         "Value": {"type": "integer", "description": "a value"},
         "Unused": {"$ref": "#/$defs/Node"},
-    },
+    }
 }
 
 
@@ -107,10 +107,7 @@ class TestInlineRefs:
     def test_recursion_stays_and_only_it(self) -> None:
         node = {
             "type": "object",
-            "properties": {
-                "value": {"type": "integer", "description": "a value"},
-                "next": {"$ref": "#/$defs/Node"},
-            },
+            "properties": {"value": {"type": "integer", "description": "a value"}, "next": {"$ref": "#/$defs/Node"}},
         }
         schema = {"type": "object", "properties": {"tree": {"$ref": "#/$defs/Node"}}, **TREE}
         assert inline_refs(schema) == {

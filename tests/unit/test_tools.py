@@ -356,11 +356,7 @@ class TestFunctions:
     def test_keyword_arguments_leave_the_object_open(self) -> None:
         def free(a: int, **rest: str) -> None: ...
 
-        assert tool(free).parameters == {
-            "type": "object",
-            "properties": {"a": {"type": "integer"}},
-            "required": ["a"],
-        }
+        assert tool(free).parameters == {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
     def test_the_schema_is_built_on_first_use_and_once(self) -> None:
         def broken(a: Undefined) -> None: ...  # type: ignore[name-defined]  # noqa: F821

@@ -21,45 +21,17 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from anyio.from_thread import start_blocking_portal
 
 from toolfmt.agents.bus import Bus
-from toolfmt.agents.compilers import (
-    Compiler,
-    all_sections,
-)
+from toolfmt.agents.compilers import Compiler, all_sections
 from toolfmt.agents.guards import Budget
 from toolfmt.agents.output import Output
-from toolfmt.agents.runtime import (
-    Checkpoint,
-    Driver,
-    Offer,
-    Runtime,
-    Visible,
-    bound,
-)
-from toolfmt.agents.state import (
-    AgentState,
-    MessageLike,
-    Step,
-    messages_of,
-)
-from toolfmt.agents.waiting import (
-    Decision,
-    Interrupted,
-    check_decisions,
-    decided,
-    resumed,
-)
+from toolfmt.agents.runtime import Checkpoint, Driver, Offer, Runtime, Visible, bound
+from toolfmt.agents.state import AgentState, MessageLike, Step, messages_of
+from toolfmt.agents.waiting import Decision, Interrupted, check_decisions, decided, resumed
 from toolfmt.arguments import Positive, checked
 from toolfmt.conversation import Message, TextPart
 from toolfmt.errors import DriverError, ExecutionError
 from toolfmt.execution.contracts import CallExecutor
-from toolfmt.execution.events import (
-    Listener,
-    RunCompleted,
-    RunStarted,
-    StepCompleted,
-    StepStarted,
-    ValidationFailed,
-)
+from toolfmt.execution.events import Listener, RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.hooks import Guard
 from toolfmt.execution.policies.policy import Policy

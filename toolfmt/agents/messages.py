@@ -16,10 +16,7 @@ from typing import Final, Unpack
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Content, JsonPart, MediaPart, Message, Part, ResultPart, TextPart, Transcript
 from toolfmt.execution.records import ToolExecution
-from toolfmt.ids import (
-    IdPolicy,
-    assign,
-)
+from toolfmt.ids import IdPolicy, assign
 from toolfmt.lookup.choice import Choice
 from toolfmt.model import Media, ToolResult
 from toolfmt.rendering import render_results

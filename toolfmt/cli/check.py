@@ -18,8 +18,7 @@ from toolfmt.transcripts.formats import find
 def check(
     *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
     to: Annotated[
-        str | None,
-        Parameter(help="The format of the target provider, if it differs from the input's."),
+        str | None, Parameter(help="The format of the target provider, if it differs from the input's.")
     ] = None,
     files: Files = Files(),  # noqa: B008 - frozen
     json: Annotated[bool, Parameter(help="Print JSON, one finding per line.")] = False,

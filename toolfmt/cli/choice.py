@@ -23,8 +23,7 @@ class FormatOption:
     dialect: Annotated[
         str | None,
         Parameter(
-            alias="-d",
-            help="A format by name or alias; see `toolfmt dialects`. `parse` and `run` can detect it.",
+            alias="-d", help="A format by name or alias; see `toolfmt dialects`. `parse` and `run` can detect it."
         ),
     ] = None
     model: Annotated[str | None, Parameter(alias="-m", help="A model's id, with or without its provider.")] = None

@@ -182,14 +182,7 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
     """Return the file of the state, if any, and the state to begin with; None if nothing is left to do."""
     run: JsonObject = {
         "formats": [list(work.picked.formats), work.target],
-        "options": [
-            work.strict,
-            list(work.include),
-            work.picked.at,
-            work.picked.answer,
-            reading.column,
-            reading.limit,
-        ],
+        "options": [work.strict, list(work.include), work.picked.at, work.picked.answer, reading.column, reading.limit],
         "carry": [*astuple(work.carry)[:3], work.repair],
         "selection": [
             [f"{one.field}{one.sign}{one.value}" for one in work.selection.filters],

@@ -281,10 +281,7 @@ def _record(one: Replay) -> JsonObject:
             {
                 "answer": answer,
                 "whole": result_record(whole),
-                "streamed": {
-                    "events": dict(_counts(streamed)),
-                    "calls_at": [at for at, _ in _ended(streamed)],
-                },
+                "streamed": {"events": dict(_counts(streamed)), "calls_at": [at for at, _ in _ended(streamed)]},
             }
             for answer, whole, streamed in messages
         ],

@@ -54,10 +54,7 @@ def list_all(
     if json:
         write_json([_record(dialect) for dialect in registry])
     else:
-        write_table(
-            ("dialect", "what it is"),
-            ((dialect.name, dialect.summary) for dialect in registry),
-        )
+        write_table(("dialect", "what it is"), ((dialect.name, dialect.summary) for dialect in registry))
     for error in registry.broken.values():
         note(str(error))
 

@@ -107,11 +107,7 @@ class TableBatch:
 
 
 def table_batches(
-    source: Source,
-    start: Position,
-    column: str,
-    formats: tuple[str, ...],
-    limit: int,
+    source: Source, start: Position, column: str, formats: tuple[str, ...], limit: int
 ) -> Iterator[TableBatch]:
     """Read a table in batches of about a megabyte, from a place between two of them on.
 

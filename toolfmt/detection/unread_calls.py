@@ -121,10 +121,7 @@ _PLACES: Final = tuple(
         # NAME <|constrain|>json<|message|>{, NAME[ARGS]{
         (r"(?:\A|\n)(?!\s{0,8}>)[\w<|\[\]>=. ]{0,60}", r"[^\n{]{0,60}(?:<\|\w{2,40}\|>|\[[A-Z_]{3,32}\])\s{0,8}\{"),
         # the rest of a JSON call from its name on
-        (
-            r"\A\s{0,8}",
-            rf"{_QUOTE}\s{{0,8}}(?:,\s{{0,8}}{_QUOTE}\w{{1,40}}{_QUOTE}\s{{0,4}}:|:\s{{0,4}}\{{)",
-        ),
+        (r"\A\s{0,8}", rf"{_QUOTE}\s{{0,8}}(?:,\s{{0,8}}{_QUOTE}\w{{1,40}}{_QUOTE}\s{{0,4}}:|:\s{{0,4}}\{{)"),
     )
 )
 """What is before and after the name of a called tool; the group `mark` is compared with markers."""

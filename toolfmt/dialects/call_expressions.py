@@ -94,12 +94,7 @@ DIALECTS = (
         "llama3-builtin",
         "a built-in tool's method after <|python_tag|>: Llama 3.1's search and Wolfram Alpha",
         Syntax(
-            forms=(
-                Form(
-                    call="<|python_tag|>{name}.call({args})",
-                    literals=replace(_PYTHON, quotes=('"', "'")),
-                ),
-            ),
+            forms=(Form(call="<|python_tag|>{name}.call({args})", literals=replace(_PYTHON, quotes=('"', "'"))),),
             single=True,
             stop=("<|eom_id|>", "<|eot_id|>"),
         ),

@@ -18,10 +18,7 @@ DIALECT = text_dialect(
     syntax=Syntax(
         bare=True,
         forms=(
-            Form(
-                call="{call}",
-                json=JsonCall(template={"tool": {"function": "{name}", "parameters": "{arguments}"}}),
-            ),
+            Form(call="{call}", json=JsonCall(template={"tool": {"function": "{name}", "parameters": "{arguments}"}})),
         ),
         result="Tool: {name}{? (ID: {id})?}\nStatus: {status}\nResult:\n{content}",
         result_separator="\n\n---\n\n",

@@ -32,7 +32,7 @@ DIALECTS = (
                         indent="",
                         separator="",
                     ),
-                ),
+                )
             ),
             reasoning=(("<mm:think>", "</mm:think>"),),
             stop=("[e~[",),
@@ -75,7 +75,7 @@ DIALECTS = (
                             "array": "list",
                         },
                     ),
-                ),
+                )
             ),
             reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
         ),

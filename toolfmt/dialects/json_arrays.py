@@ -37,10 +37,7 @@ DIALECTS = (
         "granite3",
         "a JSON array after <|tool_call|>: Granite 3",
         Syntax(
-            forms=(
-                replace(_LIST, section="<|tool_call|>{calls}"),
-                _SINGULAR,
-            ),
+            forms=(replace(_LIST, section="<|tool_call|>{calls}"), _SINGULAR),
             reasoning=(("Here is my thought process:", "Here is my response:"), *THINK),
             unwrap=(("<response>", "</response>"),),
             stop=("<|end_of_text|>",),
@@ -140,11 +137,7 @@ DIALECTS = (
         "xlam",
         "a JSON array without a marker: xLAM 2",
         Syntax(
-            forms=(
-                _LIST,
-                _SINGULAR,
-                replace(_LIST, section="[TOOL_CALLS]{calls}"),
-            ),
+            forms=(_LIST, _SINGULAR, replace(_LIST, section="[TOOL_CALLS]{calls}")),
             bare=True,
             reasoning=THINK,
             tools="[{tools}]",

@@ -117,11 +117,7 @@ DIALECTS = (
         "ling3",
         "as glm45: Ling 3",
         replace(
-            _ON_LINES,
-            forms=_with_json(_LING),
-            before_calls="\n",
-            stop=("<|role_end|>",),
-            special=("<role>", "</role>"),
+            _ON_LINES, forms=_with_json(_LING), before_calls="\n", stop=("<|role_end|>",), special=("<role>", "</role>")
         ),
         template("inclusionAI/Ling-3.0-flash"),
         VLLM,
@@ -151,10 +147,7 @@ DIALECTS = (
     native(
         "iquest-q1",
         "as glm47 in <iquest_tool_call>",
-        replace(
-            _CLOSE,
-            forms=_with_json(replace(_GLM47, call="<iquest_tool_call>{name}{members}</iquest_tool_call>")),
-        ),
+        replace(_CLOSE, forms=_with_json(replace(_GLM47, call="<iquest_tool_call>{name}{members}</iquest_tool_call>"))),
         SGLANG,
     ),
     native(
@@ -193,12 +186,7 @@ DIALECTS = (
         SGLANG,
         aliases=("hunyuan",),
     ),
-    native(
-        "hy-v3-suffix",
-        "as hy-v3 with :opensource in every tag",
-        _hunyuan(":opensource>"),
-        template("tencent/Hy3"),
-    ),
+    native("hy-v3-suffix", "as hy-v3 with :opensource in every tag", _hunyuan(":opensource>"), template("tencent/Hy3")),
     native(
         "hy-v4",
         "<arg_key> and <arg_value> without line breaks: Hunyuan 4",

@@ -54,11 +54,7 @@ _STEP3 = Form(
     separator="",
     each=False,
     alone=True,
-    elements=replace(
-        _RAW,
-        member='<steptml:parameter name="{key}">{value}</steptml:parameter>',
-        separator="",
-    ),
+    elements=replace(_RAW, member='<steptml:parameter name="{key}">{value}</steptml:parameter>', separator=""),
 )
 
 DIALECTS = (

@@ -32,12 +32,7 @@ DIALECT = text_dialect(
             Form(
                 call="{call}",
                 json=JsonCall(
-                    template={
-                        "thought": "{reasoning}",
-                        "type": "call_tool",
-                        "tool": "{name}",
-                        "args": "{arguments}",
-                    },
+                    template={"thought": "{reasoning}", "type": "call_tool", "tool": "{name}", "args": "{arguments}"},
                     accepts=({"type": "final_answer", "answer": "{text}"},),
                     meant_by="thought",
                     arguments_required=True,

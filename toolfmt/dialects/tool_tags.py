@@ -24,10 +24,7 @@ from toolfmt.dialects._native import in_tags, native
 
 _MIDDLEWARE = "minpeter/ai-sdk-tool-call-middleware, src/core"
 _ELEMENTS = Elements(
-    member="<{key}>{value}</{key}>",
-    item="<item>{value}</item>",
-    quotes=(("<![CDATA[", "]]>"),),
-    indent="",
+    member="<{key}>{value}</{key}>", item="<item>{value}</item>", quotes=(("<![CDATA[", "]]>"),), indent=""
 )
 _JSON = Form(call="<{name}>{args}</{name}>", offered=True)
 """A JSON object where elements are due, into which models fall back."""
@@ -74,10 +71,7 @@ DIALECTS = (
         "an element named by the tool, with the arguments as YAML",
         replace(
             _MORPH,
-            forms=(
-                Form(call="<{name}>\n{yaml}</{name}>", offered=True),
-                in_tags("<tool_call>\n", "\n</tool_call>"),
-            ),
+            forms=(Form(call="<{name}>\n{yaml}</{name}>", offered=True), in_tags("<tool_call>\n", "\n</tool_call>")),
         ),
         Provenance(reference=f"{_MIDDLEWARE}/prompts/yaml-xml-prompt.ts", kind="source", revision="17cf35a"),
         Provenance(reference=f"{_MIDDLEWARE}/protocols/yaml-xml-parsing.ts", kind="source", revision="20f1281"),

@@ -20,11 +20,7 @@ from toolfmt.text import text_dialect
 
 _MEMBER = '<arg name="{key}"{? type="{type}"?}>{value}</arg>'
 _ITEM = '<item{? type="{type}"?}>{value}</item>'
-_QUOTES = (
-    ("<![CDATA[", "]]>"),
-    ("__START_CONTENT__", "__END_CONTENT__"),
-    ("__START_PATCH__", "__END_PATCH__"),
-)
+_QUOTES = (("<![CDATA[", "]]>"), ("__START_CONTENT__", "__END_CONTENT__"), ("__START_PATCH__", "__END_PATCH__"))
 
 SYNTAX = Syntax(
     ignore_case=True,

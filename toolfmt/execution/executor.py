@@ -19,25 +19,9 @@ import anyio
 from anyio.from_thread import start_blocking_portal
 
 from toolfmt.arguments import Positive, checked
-from toolfmt.execution.contracts import (
-    ALONE,
-    CallTurn,
-    ToolServer,
-    current,
-)
-from toolfmt.execution.events import (
-    ExecutionEvent,
-    Listener,
-    Listeners,
-)
-from toolfmt.execution.hooks import (
-    AfterHook,
-    BeforeHook,
-    Blocked,
-    Guard,
-    ToolContext,
-    takes,
-)
+from toolfmt.execution.contracts import ALONE, CallTurn, ToolServer, current
+from toolfmt.execution.events import ExecutionEvent, Listener, Listeners
+from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard, ToolContext, takes
 from toolfmt.execution.pipeline import CallInProgress, Pipeline, RunStop, Settings
 from toolfmt.execution.policies.dangerous import CertaintyPolicy, ProvenancePolicy
 from toolfmt.execution.policies.policy import (
@@ -51,10 +35,7 @@ from toolfmt.execution.records import AgentStop, ToolCallError, ToolExecution
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds, is_async
 from toolfmt.execution.values import LONGEST
-from toolfmt.ids import (
-    IdPolicy,
-    assign,
-)
+from toolfmt.ids import IdPolicy, assign
 from toolfmt.model import CallProvenance, ToolDefinition, ToolInvocation
 from toolfmt.rendering import records
 from toolfmt.tools import ToolRegistry
@@ -141,10 +122,7 @@ class Executor:
             raise TypeError("on_event must be a sync function, because it is not awaited")
 
     async def execute(
-        self,
-        calls: Iterable[ToolInvocation | Mapping[str, Any]],
-        state: object = None,
-        agent: str | None = None,
+        self, calls: Iterable[ToolInvocation | Mapping[str, Any]], state: object = None, agent: str | None = None
     ) -> list[ToolExecution]:
         """Run the calls of one turn; a record for each, in their order.
 
@@ -181,10 +159,7 @@ class Executor:
         return executions
 
     def execute_sync(
-        self,
-        calls: Iterable[ToolInvocation | Mapping[str, Any]],
-        state: object = None,
-        agent: str | None = None,
+        self, calls: Iterable[ToolInvocation | Mapping[str, Any]], state: object = None, agent: str | None = None
     ) -> list[ToolExecution]:
         """Run the calls like `execute`, from sync code.
 

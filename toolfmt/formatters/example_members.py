@@ -21,13 +21,7 @@ class ExampleMembers:
     """The members of one object; those of `suggested` objects come first, `above` are the enclosing references."""
 
     def __init__(
-        self,
-        builder: Builder,
-        flat: Flat,
-        suggested: Sequence[JsonObject],
-        above: tuple[str, ...],
-        *,
-        at_root: bool,
+        self, builder: Builder, flat: Flat, suggested: Sequence[JsonObject], above: tuple[str, ...], *, at_root: bool
     ) -> None:
         """Read the object's schema; `at_root` marks the tool's arguments object."""
         self.builder = builder

@@ -16,16 +16,7 @@ from typing import Final, cast
 
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_members import ExampleMembers, Lists
-from toolfmt.formatters.example_scalars import (
-    MOST,
-    Builder,
-    Fits,
-    authored,
-    is_empty,
-    kinds,
-    numbers,
-    strings,
-)
+from toolfmt.formatters.example_scalars import MOST, Builder, Fits, authored, is_empty, kinds, numbers, strings
 from toolfmt.formatters.flat_schema import Flat, as_object, flatten, listed
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema import inline_refs, normalise

@@ -46,10 +46,7 @@ def _flatten(schema: JsonObject, root: JsonObject, followed: tuple[str, ...]) ->
     if "if" in schema and ("then" in schema or "else" in schema):
         condition = schema["if"]
         choices.append(
-            [
-                {"allOf": [condition, schema.get("then", {})]},
-                {"allOf": [{"not": condition}, schema.get("else", {})]},
-            ]
+            [{"allOf": [condition, schema.get("then", {})]}, {"allOf": [{"not": condition}, schema.get("else", {})]}]
         )
     dependents: dict[str, JsonObject] = {}
     for key, value in mapping(schema.get("dependencies")).items():

@@ -50,11 +50,7 @@ if TYPE_CHECKING:
     from toolfmt.transcripts.comparing.loss import Loss
 
 
-_IDS: Final[Mapping[str, str]] = {
-    "openai-chat": "chatcmpl-",
-    "openai-responses": "resp_",
-    "anthropic": "msg_",
-}
+_IDS: Final[Mapping[str, str]] = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """What an answer's id begins with, where the format says it."""
 
 
@@ -188,12 +184,7 @@ class Conversing(Handler):
         """Convert a whole answer, and keep it; what was lost."""
         with _unreadable():
             done = convert_answer(
-                value,
-                source=source,
-                target=self.format,
-                id=head.id,
-                model=head.model,
-                created=head.created,
+                value, source=source, target=self.format, id=head.id, model=head.model, created=head.created
             )
             if is_object(value) and is_object(done.value) and _is_error(done.value):
                 _check_failure(value, source)

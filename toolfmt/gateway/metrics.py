@@ -31,10 +31,7 @@ class Metrics:
         """Make the counters."""
         self._registry = CollectorRegistry()
         self._requests = Counter(
-            "toolfmt_requests_total",
-            "Answered requests.",
-            ("face", "back", "status"),
-            registry=self._registry,
+            "toolfmt_requests_total", "Answered requests.", ("face", "back", "status"), registry=self._registry
         )
         self._seconds = Histogram(
             "toolfmt_request_seconds", "Seconds until an answer begins.", ("face",), registry=self._registry

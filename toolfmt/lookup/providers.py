@@ -192,12 +192,7 @@ PROVIDERS: tuple[Provider, ...] = (
         models=OPEN_MODELS,
     ),
     Provider(
-        "fireworks",
-        "Fireworks AI",
-        "openai-json",
-        aliases=("fireworks-ai",),
-        api="openai-chat",
-        models=OPEN_MODELS,
+        "fireworks", "Fireworks AI", "openai-json", aliases=("fireworks-ai",), api="openai-chat", models=OPEN_MODELS
     ),
     Provider("openrouter", "OpenRouter", "openai-json", api="openai-chat", models=MODEL_PATTERNS),
     Provider("litellm", "LiteLLM proxy", "openai-json", api="openai-chat", models=MODEL_PATTERNS),

@@ -23,13 +23,7 @@ from weakref import WeakValueDictionary
 
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Dialect, ExampleFormatter, Parser, ParserOptions, SchemaFormatter
-from toolfmt.errors import (
-    BrokenDialectError,
-    DuplicateDialectError,
-    ToolFmtError,
-    UnknownDialectError,
-    close_names,
-)
+from toolfmt.errors import BrokenDialectError, DuplicateDialectError, ToolFmtError, UnknownDialectError, close_names
 from toolfmt.lookup.providers import (
     DEFAULT_DIALECT,
     MODEL_PATTERNS,

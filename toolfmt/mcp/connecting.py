@@ -19,10 +19,7 @@ from anyio.lowlevel import current_token
 from toolfmt.arguments import checked
 from toolfmt.mcp.config import from_config
 from toolfmt.mcp.server import Host, McpServer, Options
-from toolfmt.mcp.transports import (
-    Target,
-    endpoint,
-)
+from toolfmt.mcp.transports import Target, endpoint
 
 if TYPE_CHECKING:
     import os

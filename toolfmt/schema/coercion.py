@@ -35,17 +35,7 @@ from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.choices import chosen, depends
-from toolfmt.schema.places import (
-    Rooted,
-    Schema,
-    item_schema,
-    kind_of,
-    once,
-    property_schema,
-    root_of,
-    shape,
-    types,
-)
+from toolfmt.schema.places import Rooted, Schema, item_schema, kind_of, once, property_schema, root_of, shape, types
 
 _MAX_NUMBER: Final = jsontext.MAX_DIGITS
 _NULLS: Final = frozenset({"null", "None"})

@@ -148,16 +148,7 @@ def _with_definitions(schema: JsonObject, definitions: JsonObject | None) -> Jso
 
 
 _PARAMETERS: Final = frozenset(
-    {
-        "args",
-        "arguments",
-        "attributes",
-        "keyword args",
-        "keyword arguments",
-        "other parameters",
-        "parameters",
-        "params",
-    }
+    {"args", "arguments", "attributes", "keyword args", "keyword arguments", "other parameters", "parameters", "params"}
 )
 _RESULTS: Final = frozenset({"return", "returns", "raise", "raises", "yield", "yields", "warns"})
 _GOOGLE_HEADER = re.compile(r"([A-Za-z][A-Za-z ]{0,24}):\s*")

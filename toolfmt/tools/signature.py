@@ -13,18 +13,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    NoReturn,
-    TypeAlias,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Final, NoReturn, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic.fields import FieldInfo
 
@@ -32,10 +21,7 @@ from toolfmt.errors import SchemaError
 
 Function: TypeAlias = Callable[..., object]
 
-_NO_NAME: Final = {
-    inspect.Parameter.POSITIONAL_ONLY: "positional-only",
-    inspect.Parameter.VAR_POSITIONAL: "*args",
-}
+_NO_NAME: Final = {inspect.Parameter.POSITIONAL_ONLY: "positional-only", inspect.Parameter.VAR_POSITIONAL: "*args"}
 
 
 @dataclass(frozen=True, slots=True)

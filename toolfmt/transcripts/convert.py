@@ -13,10 +13,7 @@ from typing import Final
 from toolfmt.arguments import checked
 from toolfmt.conversation import TextPart, Transcript
 from toolfmt.errors import ConversionError, ParseError
-from toolfmt.model import (
-    JsonObject,
-    JsonValue,
-)
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.comparing.loss import SEVERITIES
 from toolfmt.transcripts.comparing.losses import Loss, losses
@@ -86,14 +83,7 @@ def convert(  # noqa: PLR0913 - each is a choice of the caller's
     and `LookupError` for a format that does not exist.
     """
     return _converted(
-        value,
-        source,
-        target,
-        strict=strict,
-        include=_included(include),
-        residue=residue,
-        carry=carry,
-        repair=repair,
+        value, source, target, strict=strict, include=_included(include), residue=residue, carry=carry, repair=repair
     )
 
 
@@ -113,14 +103,7 @@ def convert_row(  # noqa: PLR0913 - as above
     hold: a call without a name or without a JSON object of arguments, and an end that is not the assistant's.
     """
     return _converted(
-        value,
-        source,
-        target,
-        strict=strict,
-        include=_included(include),
-        carry=carry,
-        repair=repair,
-        row=True,
+        value, source, target, strict=strict, include=_included(include), carry=carry, repair=repair, row=True
     )
 
 
@@ -291,12 +274,7 @@ def _is_words(transcript: Transcript) -> bool:
 
 
 def _convert_back(
-    theirs: Transcript,
-    origin: TranscriptFormat,
-    goal: TranscriptFormat,
-    residue: JsonObject,
-    *,
-    strict: bool,
+    theirs: Transcript, origin: TranscriptFormat, goal: TranscriptFormat, residue: JsonObject, *, strict: bool
 ) -> Conversion:
     if (residue.get("source"), residue.get("target")) != (goal.name, origin.name):
         raise ParseError(

@@ -12,15 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolfmt.agents.clients.client import (
-    ANTHROPIC,
-    GOOGLE,
-    MISTRAL,
-    OLLAMA,
-    OPENAI_CHAT,
-    OPENAI_RESPONSES,
-    SdkClient,
-)
+from toolfmt.agents.clients.client import ANTHROPIC, GOOGLE, MISTRAL, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES, SdkClient
 from toolfmt.agents.clients.text import plain_prompt, text_model
 from toolfmt.arguments import checked
 

@@ -81,10 +81,7 @@ ANTHROPIC: Final = SdkApi(
     format="anthropic", whole="messages.create", streamed="messages.create", streamed_fields=_STREAM
 )
 GOOGLE: Final = SdkApi(
-    format="gemini",
-    whole="models.generate_content",
-    streamed="models.generate_content_stream",
-    arguments=_google,
+    format="gemini", whole="models.generate_content", streamed="models.generate_content_stream", arguments=_google
 )
 MISTRAL: Final = SdkApi(format="mistral", whole="chat.complete", streamed="chat.stream")
 OLLAMA: Final = SdkApi(

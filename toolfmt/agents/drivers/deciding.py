@@ -40,13 +40,7 @@ from toolfmt.execution.events import ArgumentsNormalised, DecisionExtractionFail
 from toolfmt.execution.records import ToolExecution
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
-from toolfmt.model import (
-    JsonObject,
-    JsonValue,
-    ToolDefinition,
-    ToolInvocation,
-    ToolResult,
-)
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.parsing import open_parser
 from toolfmt.schema import item_schema, problems, property_schema
 from toolfmt.schema.places import reach

@@ -20,10 +20,7 @@ from typing import Final
 from toolfmt.arguments import checked
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import Candidate, matcher
-from toolfmt.model import (
-    CallProvenance,
-    Certainty,
-)
+from toolfmt.model import CallProvenance, Certainty
 
 WEAK: Final[tuple[CallProvenance, ...]] = ("bare", "fenced")
 """A JSON object in the text, in a code fence or not: it may be a quotation."""

@@ -75,12 +75,7 @@ class LiteralReader:
     """Reads the arguments of one call; its draft takes their JSON text."""
 
     def __init__(
-        self,
-        grammar: LiteralGrammar,
-        cur: Cursor,
-        draft: Draft,
-        note: Callable[..., None],
-        options: ParserOptions,
+        self, grammar: LiteralGrammar, cur: Cursor, draft: Draft, note: Callable[..., None], options: ParserOptions
     ) -> None:
         """Read from `cur`."""
         self._tools = options.tools

@@ -32,10 +32,7 @@ def _tokens(quotes: tuple[str, ...], *, escapes: bool) -> tuple[regex.Pattern[st
     firsts = "".join(sorted({regex.escape(quote[0]) for quote in every}))
     return (
         regex.compile(rf"(?:{'|'.join(texts)})(?=\s{{0,64}}[,:)\]}}])", regex.DOTALL),
-        regex.compile(
-            rf"(?P<bracket>[()\[\]{{}}])|(?P<quote>{marks})|[^{firsts}()\[\]{{}}]+|.",
-            regex.DOTALL,
-        ),
+        regex.compile(rf"(?P<bracket>[()\[\]{{}}])|(?P<quote>{marks})|[^{firsts}()\[\]{{}}]+|.", regex.DOTALL),
     )
 
 

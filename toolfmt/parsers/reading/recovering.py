@@ -188,12 +188,7 @@ class Recovery:
         cur.release()
 
     def failed(
-        self,
-        section: Section,
-        draft: Draft,
-        problem: Malformed | Truncated,
-        body: int,
-        form: FormGrammar | None = None,
+        self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int, form: FormGrammar | None = None
     ) -> Reading[bool]:
         """Fail a call of `form` whose arguments begin at `body`; whether its section goes on at the cursor.
 

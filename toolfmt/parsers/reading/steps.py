@@ -143,10 +143,7 @@ class StepParser(TextParser):
             cur.mark()
             draft, cur.pos = Draft(self._sink, cur.at), found.end()
             yield from self._recovery.failed(
-                self._grammar.sections[0],
-                draft,
-                Malformed("malformed", self._steps.wanted, cur.at),
-                cur.at,
+                self._grammar.sections[0], draft, Malformed("malformed", self._steps.wanted, cur.at), cur.at
             )
             return
         if loose:

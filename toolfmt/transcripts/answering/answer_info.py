@@ -13,10 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from toolfmt.events import CallFailed
-from toolfmt.model import (
-    JsonObject,
-    JsonValue,
-)
+from toolfmt.model import JsonObject, JsonValue
 
 Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "malformed_call", "content_filter", "pause"]
 """Why an answer ended: `length` is any end before the model was done, `malformed_call` a call that cannot be used."""

@@ -164,10 +164,7 @@ API: Final = AnswerApi(
         end={"text": _stop, "reasoning": _stop, "call": _stop},
         prove=_prove,
         cite=citing(converse, cites, lambda block, made: _delta(block, citation=made)),
-        finish=lambda ending, _: [
-            {"messageStop": {"stopReason": _STOPS[ending.stop]}},
-            {"metadata": _counted(ending)},
-        ],
+        finish=lambda ending, _: [{"messageStop": {"stopReason": _STOPS[ending.stop]}}, {"metadata": _counted(ending)}],
         fail=lambda _, failure, __: [
             {_EXCEPTIONS.get(failure.kind, "internalServerException"): {"message": failure.message}}
         ],

@@ -236,11 +236,7 @@ API: Final = AnswerApi(
             "reasoning": lambda block, text: _part("content-delta", block, content={"thinking": text}),
             "call": lambda block, text: _part("tool-call-delta", block, tool_calls={"function": {"arguments": text}}),
         },
-        end={
-            "text": _end_content,
-            "reasoning": _end_content,
-            "call": lambda block: _part("tool-call-end", block),
-        },
+        end={"text": _end_content, "reasoning": _end_content, "call": lambda block: _part("tool-call-end", block)},
         cite=citing(grounded, grounds, _cite),
         finish=_finish,
         fail=lambda head, failure, _: [

@@ -159,10 +159,7 @@ def _write_tools(tools: Sequence[ToolDeclaration], transcript: Transcript) -> li
     while ident in taken:
         ident += "_"
     result: JsonObject = {"tools": written, **own(transcript.extra, f"{NAME}.{_LIST}")}
-    return [
-        {"jsonrpc": "2.0", "id": ident, "method": _LIST},
-        {"jsonrpc": "2.0", "id": ident, "result": result},
-    ]
+    return [{"jsonrpc": "2.0", "id": ident, "method": _LIST}, {"jsonrpc": "2.0", "id": ident, "result": result}]
 
 
 def recognise(value: JsonValue) -> bool:

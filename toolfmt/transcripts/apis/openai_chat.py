@@ -118,10 +118,7 @@ _GATEWAY: Final = TranscriptFormat(
     ),
 )
 FORMAT: Final = replace(
-    _GATEWAY,
-    write=partial(write_request, shape=_STRICT),
-    rules=replace(_RULES, reasoning=False),
-    gateway=_GATEWAY,
+    _GATEWAY, write=partial(write_request, shape=_STRICT), rules=replace(_RULES, reasoning=False), gateway=_GATEWAY
 )
 
 

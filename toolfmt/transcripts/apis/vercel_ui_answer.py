@@ -48,15 +48,9 @@ API: Final = AnswerApi(
             **dict.fromkeys(("text", "reasoning"), lambda block, text: _words("delta", block, delta=text)),
             "call": lambda block, text: [{"type": "tool-input-delta", "toolCallId": block.id, "inputTextDelta": text}],
         },
-        end={
-            **dict.fromkeys(("text", "reasoning"), lambda block: _words("end", block)),
-            "call": _call_end,
-        },
+        end={**dict.fromkeys(("text", "reasoning"), lambda block: _words("end", block)), "call": _call_end},
         cite=citing(sourced, lambda _: False, lambda _, made: [made]),
-        finish=lambda ending, _: [
-            {"type": "finish-step"},
-            {"type": "finish", "finishReason": _STOPS[ending.stop]},
-        ],
+        finish=lambda ending, _: [{"type": "finish-step"}, {"type": "finish", "finishReason": _STOPS[ending.stop]}],
         fail=lambda _, failure, __: [{"type": "error", "errorText": failure.message}],
     ),
 )

@@ -24,16 +24,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
 
-from toolfmt.conversation import (
-    CallPart,
-    MediaPart,
-    Message,
-    ReasoningPart,
-    ResultPart,
-    Role,
-    TextPart,
-    Transcript,
-)
+from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, Role, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object

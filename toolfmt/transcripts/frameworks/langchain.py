@@ -16,16 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from toolfmt.conversation import (
-    CallPart,
-    Message,
-    Part,
-    ReasoningPart,
-    ResultPart,
-    Role,
-    Transcript,
-    parse_failure,
-)
+from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, ResultPart, Role, Transcript, parse_failure
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
@@ -215,10 +206,7 @@ FORMAT: Final = TranscriptFormat(
     write=write,
     recognise=recognise,
     rules=replace(
-        ALL_KINDS,
-        assistant_kinds=frozenset({"text"}),
-        owners=frozenset({OWNER, *SIGNERS.values()}),
-        interleaved=False,
+        ALL_KINDS, assistant_kinds=frozenset({"text"}), owners=frozenset({OWNER, *SIGNERS.values()}), interleaved=False
     ),
     aliases=("langchain-core", "langgraph"),
     sources=(

@@ -159,10 +159,7 @@ BLOCKS: Final = PartTable(
         PartRow("", MediaPart, write=_write_media, keys=()),
         *(
             PartRow(
-                kind,
-                MediaPart,
-                read=partial(_read_media, key=key),
-                keys=("mime_type", "source_type", "filename", key),
+                kind, MediaPart, read=partial(_read_media, key=key), keys=("mime_type", "source_type", "filename", key)
             )
             for kind in (*_KINDS, "media")
             for key in _PLACES

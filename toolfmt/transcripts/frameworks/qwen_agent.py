@@ -234,10 +234,7 @@ FORMAT: Final = TranscriptFormat(
     aliases=("qwen_agent",),
     sources=(
         Provenance(
-            reference="qwen-agent, qwen_agent.llm.schema",
-            revision="0.0.34",
-            kind="source",
-            license="Apache-2.0",
+            reference="qwen-agent, qwen_agent.llm.schema", revision="0.0.34", kind="source", license="Apache-2.0"
         ),
     ),
 )

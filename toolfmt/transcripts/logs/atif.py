@@ -20,16 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from toolfmt.conversation import (
-    CallPart,
-    MediaPart,
-    Message,
-    Part,
-    ResultPart,
-    Role,
-    TextPart,
-    Transcript,
-)
+from toolfmt.conversation import CallPart, MediaPart, Message, Part, ResultPart, Role, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object

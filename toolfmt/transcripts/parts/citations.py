@@ -103,11 +103,7 @@ def cited(part: TextPart, form: CitationForm | None, own: Callable[[JsonObject],
 
 
 def cited_at(
-    citation: JsonObject,
-    by: int,
-    text: str,
-    form: CitationForm | None,
-    own: Callable[[JsonObject], bool],
+    citation: JsonObject, by: int, text: str, form: CitationForm | None, own: Callable[[JsonObject], bool]
 ) -> JsonObject | None:
     """Write one citation of the text that follows the first `by` characters of another one; None without a form."""
     if own(citation):

@@ -30,10 +30,7 @@ def _penalties(inside: str = "", low: float | None = -2, high: float | None = 2)
     frequency, presence = (
         ("frequencyPenalty", "presencePenalty")
         if inside == "generationConfig."
-        else (
-            "frequency_penalty",
-            "presence_penalty",
-        )
+        else ("frequency_penalty", "presence_penalty")
     )
     return (
         Setting("frequency_penalty", inside + frequency, low=low, high=high),

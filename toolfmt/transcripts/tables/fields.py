@@ -171,11 +171,7 @@ def where(fits: Callable[[JsonObject], bool], *ignored: str) -> PartField:
 
 
 def citations(
-    key: str,
-    form: CitationForm | None,
-    own: Callable[[JsonObject], bool],
-    *,
-    odd: Odd = "beside",
+    key: str, form: CitationForm | None, own: Callable[[JsonObject], bool], *, odd: Odd = "beside"
 ) -> PartField:
     """The sources of a text: the format's `own` as they came, others in its form if there is one."""
 

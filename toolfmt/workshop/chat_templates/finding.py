@@ -21,10 +21,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import Dialect
 from toolfmt.errors import ResponseTemplateError, TemplateError, UnknownDialectError
-from toolfmt.lookup.registry import (
-    Registry,
-    default_registry,
-)
+from toolfmt.lookup.registry import Registry, default_registry
 from toolfmt.workshop.chat_templates.answers import Answers, answers
 from toolfmt.workshop.chat_templates.folder import TokenizerFolder, read_folder
 from toolfmt.workshop.chat_templates.inferring import NotInferredError, infer

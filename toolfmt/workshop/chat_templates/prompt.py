@@ -27,10 +27,7 @@ from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import recognised
 from toolfmt.workshop.chat_templates.folder import TokenizerFolder, foreign, read_folder
 from toolfmt.workshop.chat_templates.needs import FORMAT, fitted, needs
-from toolfmt.workshop.chat_templates.sandbox import (
-    TemplateLimits,
-    render,
-)
+from toolfmt.workshop.chat_templates.sandbox import TemplateLimits, render
 
 _OURS: Final = frozenset({"messages", "tools", "add_generation_prompt"})
 

@@ -21,10 +21,7 @@ from toolfmt.arguments import Positive, checked
 from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
 from toolfmt.lookup.registry import Registry, default_registry
-from toolfmt.model import (
-    JsonObject,
-    ToolDefinition,
-)
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema.lowering import refuse_misshapen
 from toolfmt.tools import tools as definitions
 from toolfmt.workshop.grammars.answers import Answer, CallChoice, answer
