@@ -54,7 +54,6 @@ class UnknownDialectError(ToolFmtError, LookupError):
     """A dialect, provider or model name that the registry does not know."""
 
     def __init__(self, kind: str, name: str, suggestions: Iterable[str] = (), *, advice: str = "") -> None:
-        """Name what was not found, similar names, and further advice."""
         self.kind = kind
         self.name = name
         self.suggestions = tuple(suggestions)
@@ -69,7 +68,6 @@ class BrokenDialectError(ToolFmtError, RuntimeError):
     """A dialect of another package that could not be loaded; raised when it is looked up."""
 
     def __init__(self, name: str, value: str, reason: object) -> None:
-        """Name the entry point, its target, and the error."""
         super().__init__(f"dialect {name!r} cannot be loaded from its entry point {value!r}: {reason}")
 
 
@@ -85,7 +83,6 @@ class MissingExtraError(ToolFmtError, ImportError):
     """An optional dependency is not installed; the message has the pip command."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        """Name the feature and the extra that it needs."""
         super().__init__(f"{feature} needs an optional dependency: {install_line(extra)}")
         self.extra = extra
 
@@ -127,7 +124,6 @@ class UnrepresentableError(RenderError):
     """A value that the format has no way to hold."""
 
     def __init__(self, dialect: str, pointer: str, reason: str) -> None:
-        """Name the dialect, the JSON pointer of the value, and why it cannot be written."""
         super().__init__(f"{dialect} cannot hold the value at {pointer or '/'}: {reason}")
         self.dialect = dialect
         self.pointer = pointer
@@ -164,7 +160,6 @@ class ResponseTemplateError(ToolFmtError, ValueError):
     """A response template that is invalid, or that a dialect cannot express."""
 
     def __init__(self, pointer: str, reason: str) -> None:
-        """Name the field by its JSON pointer, and what is wrong with it."""
         super().__init__(f"response template, {pointer or 'the whole'}: {reason}")
         self.pointer = pointer
         self.reason = reason
@@ -231,7 +226,6 @@ class ArgumentsError(ToolFmtError, ValueError):
     """A call's arguments do not fit the tool's schema; `str()` is a message for the model."""
 
     def __init__(self, tool: str, problems: Iterable[Problem]) -> None:
-        """Store the tool's name and all problems."""
         self.tool = tool
         self.problems = tuple(problems)
         lines = "\n".join(f"- {problem}" for problem in self.problems)
@@ -246,7 +240,6 @@ class UnknownToolError(ExecutionError, LookupError):
     """A call names a tool that was not offered."""
 
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
-        """Name the tool, and similar known ones."""
         names = {one: one for one in known}
         self.name = name
         self.suggestions = close_names(name, names)
@@ -261,7 +254,6 @@ class ServerError(ExecutionError):
     """A tool server could not be reached, broke off, or sent an invalid answer."""
 
     def __init__(self, server: str, reason: str) -> None:
-        """Name the server and what went wrong."""
         super().__init__(f"MCP server {server!r}: {reason}")
         self.server = server
         self.reason = reason

@@ -25,7 +25,6 @@ class Bus:
     """Callbacks for events, called in the order of registration."""
 
     def __init__(self) -> None:
-        """Begin without callbacks."""
         self._callbacks: list[tuple[type[Any], Callable[[Any], object]]] = []
 
     @checked

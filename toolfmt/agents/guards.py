@@ -40,7 +40,6 @@ class Breaker:
     """
 
     def __init__(self, limit: Positive = IDENTICAL) -> None:
-        """Close it."""
         self._limit = limit
         self._last: object = None
         self._count = 0

@@ -233,7 +233,6 @@ class AgentFailedError(ExecutionError):
     """A run failed or was stopped; raised by `AgentState.raise_for_failure`."""
 
     def __init__(self, status: str, reason: str, state: AgentState) -> None:
-        """Keep the state that the run ended in."""
         super().__init__(f"the run {'failed' if status == 'failed' else 'was stopped'}: {reason}")
         self.state = state
 

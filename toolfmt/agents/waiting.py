@@ -45,7 +45,6 @@ class Journal:
         calls: Sequence[Pending],
         state: Callable[[Sequence[ToolExecution | Pending]], AgentState],
     ) -> None:
-        """Set the calls before any of them runs."""
         self._runtime = runtime
         self._reports = isinstance(runtime.executor, Executor)
         # Nothing is known of another executor's calls until all have ended.

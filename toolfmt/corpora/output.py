@@ -291,7 +291,6 @@ class Interrupts:
     """Delays Ctrl-C while something is written as a whole."""
 
     def __init__(self) -> None:
-        """Start without a pending interrupt."""
         self._busy = self._asked = False
 
     @contextmanager

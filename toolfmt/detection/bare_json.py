@@ -27,7 +27,6 @@ class JsonExtent:
     """Finds the end of a JSON value and of each value in it; the text may come in pieces."""
 
     def __init__(self, offset: int) -> None:
-        """Begin at the absolute offset of its bracket."""
         self._offset = offset
         self._open: list[int] = []
         self._inside = False
@@ -165,7 +164,6 @@ class Extents:
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._read: list[JsonExtent] = []
 
     def at(self, offset: int, *, eof: bool) -> JsonExtent | None:

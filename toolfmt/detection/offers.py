@@ -17,7 +17,6 @@ class Offers:
     """Patterns for the names of some tools."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        """Compile them."""
         words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
         self.names = names
         line = rf"(?:{words})[ \t]*(?=\n\s{{0,64}}\{{)"

@@ -206,7 +206,6 @@ class Strings:
     """Follows the quotation marks of a text that comes in pieces."""
 
     def __init__(self) -> None:
-        """Begin before the first character."""
         self._open = ""
         self._before = ""
         self._run = ""

@@ -83,7 +83,6 @@ class DetectionTable:
     """What distinguishes the dialects of one registry."""
 
     def __init__(self, registry: Registry) -> None:
-        """Compile all signatures."""
         self._rankings: dict[object, tuple[DialectMatch, ...]] = {}
         dialects = [dialect for dialect in registry if dialect.syntax is not None]
         users = Counter([name for _, name in registry.models] + [row.dialect for row in registry.providers])

@@ -197,7 +197,6 @@ class Listeners:
     """Passes events from any thread to a listener, one at a time."""
 
     def __init__(self, listener: Listener | None) -> None:
-        """Set the listener, if any."""
         self._listener = listener
         self.lock = threading.RLock()
 
@@ -216,7 +215,6 @@ class Progress:
     """Passes on the progress of a call from its start to its end."""
 
     def __init__(self, listeners: Listeners, execution: str) -> None:
-        """Begin closed."""
         self._listeners = listeners
         self._execution = execution
         self._call: ToolInvocation | None = None

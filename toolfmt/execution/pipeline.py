@@ -97,7 +97,6 @@ class RunStop(Exception):  # noqa: N818 - it is not an error
     """Something that ends the whole run."""
 
     def __init__(self, cause: BaseException) -> None:
-        """Keep what was raised."""
         super().__init__()
         self.cause = cause
 
@@ -106,7 +105,6 @@ class Pipeline:
     """Takes the calls of one turn from admission to their records."""
 
     def __init__(self, settings: Settings, listeners: Listeners, state: object, agent: str | None) -> None:
-        """Set what all calls of a turn share."""
         self._settings = settings
         self._emit = listeners
         self._state = state

@@ -114,7 +114,6 @@ class ToolCallError(ExecutionError):
     """A failed call, raised under `throw_on_failure`; its cause is the tool's exception."""
 
     def __init__(self, execution: ToolExecution, executions: Iterable[ToolExecution]) -> None:
-        """Keep the record of the call, and those of all calls of its turn."""
         self.execution = execution
         self.executions = tuple(executions)
         super().__init__(f"the call of {execution.name!r} failed: {execution.error}")

@@ -31,7 +31,6 @@ class UnrunnableError(ExecutionError):
     """A call that cannot run, and the kind of failure."""
 
     def __init__(self, failure: FailureKind, cause: Exception) -> None:
-        """Keep what is wrong as the cause."""
         super().__init__(str(cause))
         self.failure: FailureKind = failure
         self.cause = cause

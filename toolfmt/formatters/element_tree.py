@@ -37,7 +37,6 @@ class ElementWriter:
     """Writes the arguments of one call."""
 
     def __init__(self, elements: Elements) -> None:
-        """Use this description of the elements."""
         self.elements = elements
 
     def arguments(self, arguments: JsonObject, schema: JsonObject | None) -> str:

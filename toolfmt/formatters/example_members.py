@@ -145,7 +145,6 @@ class Lists:
     def __init__(
         self, builder: Builder, own: JsonObject, name: str, suggested: list[JsonValue], above: tuple[str, ...]
     ) -> None:
-        """Read the list's schema."""
         self.builder = builder
         self.name = name or "item"
         self.suggested = suggested

@@ -155,7 +155,6 @@ class Stream:
     """Values that are made on demand and kept."""
 
     def __init__(self, values: Iterator[Any]) -> None:
-        """Wrap the source of the values."""
         self._values = values
         self._made: list[JsonValue] = []
 

@@ -71,7 +71,6 @@ class LiteralWriter:
     """Writes arguments in one notation of literals."""
 
     def __init__(self, literals: Literals) -> None:
-        """Use this notation."""
         self._literals = literals
         self._words = {value: word for word, value in literals.words.items()}
         self._comma = ", " if literals.spaced else ","

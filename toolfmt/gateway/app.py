@@ -224,7 +224,6 @@ class Models:
     """The models that are served."""
 
     def __init__(self, config: Config, upstreams: Mapping[str, Upstream]) -> None:
-        """Take the routes, and the backs to ask."""
         self._config = config
         self._upstreams = upstreams
 

@@ -122,7 +122,6 @@ class Handler(ABC):
         keeper: Keeper | None = None,
         tracing: Tracing | None = None,
     ) -> None:
-        """Take where requests may go, the format in which they come, what keeps them, and what makes spans of them."""
         self.config = config
         self.upstreams = upstreams
         self.format = format
@@ -296,7 +295,6 @@ class Redactor:
     """Replaces matches of patterns in requests; `count` is their number."""
 
     def __init__(self, rules: Iterable[Redaction]) -> None:
-        """Take the rules."""
         self._rules = [(regex.compile(rule.pattern), rule.replacement) for rule in rules]
         self.count = 0
 

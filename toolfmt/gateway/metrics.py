@@ -28,7 +28,6 @@ class Metrics:
     """The counters of one server."""
 
     def __init__(self) -> None:
-        """Make the counters."""
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "toolfmt_requests_total", "Answered requests.", ("face", "back", "status"), registry=self._registry

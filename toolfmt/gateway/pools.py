@@ -19,7 +19,6 @@ class Pools(httpx2.AsyncBaseTransport):
     """A transport that gives each request to the first pool with few open ones."""
 
     def __init__(self) -> None:
-        """Begin without connections."""
         self._pools: list[_Pool] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -48,7 +48,6 @@ class FaceServer:
     """Serves one path of a face."""
 
     def __init__(self, face: Face, handler: Handler, access: Access, metrics: Metrics) -> None:
-        """Take what is served, what answers, who may ask, and what counts."""
         self._face = face
         self._handler = handler
         self._access = access
@@ -257,7 +256,6 @@ class AnswerStream(StreamingResponse):
     def __init__(
         self, pieces: AsyncIterator[str], stack: AsyncExitStack, *, headers: Mapping[str, str], media_type: str
     ) -> None:
-        """Take the text, and what to close."""
         super().__init__(pieces, headers=headers, media_type=media_type)
         self._stack = stack
 

@@ -37,7 +37,6 @@ class SocketServer:
     """Serves the requests of one handler over WebSockets."""
 
     def __init__(self, handler: Handler, access: Access) -> None:
-        """Take what answers, and who may ask."""
         self._handler = handler
         self._access = access
 

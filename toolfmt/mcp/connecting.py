@@ -44,7 +44,6 @@ class Servers(Mapping[str, McpServer]):
     """Connected servers by name, for the `servers` of an `Executor`."""
 
     def __init__(self, servers: Mapping[str, McpServer]) -> None:
-        """Keep them in their order."""
         self._servers = dict(servers)
 
     @property
@@ -69,7 +68,6 @@ class OpenedOnEntry(Generic[_OpenT]):
     """A context for `async with`, and for `with` where no event loop runs."""
 
     def __init__(self, make: Callable[[], AbstractAsyncContextManager[_OpenT]]) -> None:
-        """Keep how to open it."""
         self._make = make
         self._entered: list[AsyncExitStack | ExitStack] = []
 

@@ -115,7 +115,6 @@ class Service:
     """Answers the requests of MCP clients with an executor."""
 
     def __init__(self, executor: Executor) -> None:
-        """Take an executor over, with its own listener."""
         self._listener = executor.on_event
         self._executor = replace(executor, on_event=self._forward, throw_on_failure=False)
         self._ids = map(str, count(1))

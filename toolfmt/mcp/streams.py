@@ -62,7 +62,6 @@ class Receiving(_Stream):
     """A stream that is not read while too many answers wait to be sent, as the other side may never read them."""
 
     def __init__(self, stream: Any, writer: Sending) -> None:
-        """Wrap the stream that belongs to a writer."""
         super().__init__(stream)
         self._writer = writer
 

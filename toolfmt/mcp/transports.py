@@ -71,7 +71,6 @@ class Trace:
     """Whether a connection has ended, and what the other side reported."""
 
     def __init__(self) -> None:
-        """Begin a connection."""
         self.ended = anyio.Event()
         self.output = ""
         self.noise = ""

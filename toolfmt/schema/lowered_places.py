@@ -35,7 +35,6 @@ class LoweredPlaces:
     """Lowers a schema place by place, outer places first: a place that is dropped is never visited."""
 
     def __init__(self, rules: SchemaRules) -> None:
-        """Take the rules of the dialect."""
         self._rules = rules
         self._root: JsonObject = {}
         self._count = 0

@@ -32,7 +32,6 @@ class Rooted(dict[str, Any]):
     __slots__ = ("known", "root")
 
     def __init__(self, schema: JsonObject, root: JsonObject) -> None:
-        """Copy the schema's top level."""
         super().__init__(schema)
         self.root = root
         self.known: dict[object, Any] = {}

@@ -61,7 +61,6 @@ class SchemaWork:
     """One schema, whose visits can be counted."""
 
     def __init__(self, schema: JsonObject) -> None:
-        """Take a schema."""
         self._root = schema
         self._visits: dict[int, Visits] = {}
         self._beside: dict[int, tuple[_Node, ...]] = {}

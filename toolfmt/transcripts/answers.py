@@ -86,7 +86,6 @@ class AnswerReader:
     """Reads the values of one answer; `info` grows with them."""
 
     def __init__(self, source: str = "auto") -> None:
-        """Begin an answer of a provider, or of the one whose shape it has."""
         self._shapes = _shapes(source)
         self._made = Assembler()
         self._latest = APART

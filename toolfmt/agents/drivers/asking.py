@@ -99,7 +99,6 @@ class PlainParser:
     """Reads an answer as text, whatever is in it."""
 
     def __init__(self) -> None:
-        """Begin an answer."""
         self._at = 0
 
     def feed(self, chunk: str) -> list[Event]:
@@ -116,7 +115,6 @@ class Asker:
     """Makes the requests of one step and counts them."""
 
     def __init__(self, runtime: Runtime, patience: Patience) -> None:
-        """Begin a step."""
         self._runtime = runtime
         self._patience = patience
         self._attempts = count(1)

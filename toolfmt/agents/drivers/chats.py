@@ -44,7 +44,6 @@ class Chats:
     def __init__(
         self, dialect: Dialect[str], choice: Choice, template: str | None = None, examples: Examples = None
     ) -> None:
-        """Set the dialect, its choice and a template for the tools."""
         self._syntax = syntax = dialect.syntax or _UNDESCRIBED
         self._choice = choice
         self._template = template

@@ -201,7 +201,6 @@ class DecisionDriver:
         final_options: JsonObject | None = None,
         patience: Patience | None = None,
     ) -> None:
-        """Set the model and how to ask for decisions."""
         if not final_via_inference and (final_model is not None or final_options is not None):
             raise ValueError("final_model and final_options are for final_via_inference=True")
         self._source = text_source(model)

@@ -63,7 +63,6 @@ class NativeDriver:
         retries: Natural = 2,
         patience: Patience | None = None,
     ) -> None:
-        """Set the client and how to ask it."""
         self._client = client
         self._format = find(client.format).widest  # so that a server's reasoning goes back to it
         self._choice = _choice(tool_choice)

@@ -118,7 +118,6 @@ class ScriptedDriver:
         default: str = DEFAULT,
         children: Mapping[str, Sequence[ScriptStep]] | None = None,
     ) -> None:
-        """Set the steps."""
         self._steps = tuple(steps) or (final(default),)
         self._default = default
         self._children = {} if children is None else dict(children)

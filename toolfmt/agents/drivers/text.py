@@ -60,7 +60,6 @@ class TextDriver:
         examples: Examples = None,
         **options: Unpack[ReadingOptions],
     ) -> None:
-        """Set the model and how to read its text."""
         self._source = text_source(model)
         self._dialect, registry = chosen(options)
         self._choice: Choice = {"dialect": self._dialect, "registry": registry}

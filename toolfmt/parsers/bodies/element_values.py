@@ -276,7 +276,6 @@ class Children:
     """Collects the content of a key's element, whose schema and wire type are known or not."""
 
     def __init__(self, grammar: ElementGrammar, key: str, schema: JsonObject | None, wire_type: str) -> None:
-        """Begin with none."""
         self._grammar, self._key, self._schema, self._type = grammar, key, schema, wire_type
         self.as_list = wire_type == "array" or (wire_type != "object" and lists_only(schema))
         self._member_of = item_schema(schema, 0) if self.as_list and schema else None

@@ -88,7 +88,6 @@ class LiteralGrammar:
     """A language of literals, compiled for one form of calls."""
 
     def __init__(self, literals: Literals, ending: Ending) -> None:
-        """Compile its quotes, and what ends the arguments."""
         self.literals = literals
         escapes = literals.escapes
         single = dict.fromkeys((*literals.quotes, *("'\"" if escapes else "")))

@@ -48,7 +48,6 @@ class YamlError(ValueError):
     """Text that is not of the subset; `reason` is the word for it among a failure's reasons."""
 
     def __init__(self, message: str, reason: str = "malformed") -> None:
-        """Keep the words for people and the reason."""
         super().__init__(message)
         self.reason = reason
 

@@ -31,7 +31,6 @@ class PayloadEnds:
     """What closes a call and what begins the next one, compiled."""
 
     def __init__(self, closer: str, begins: Sequence[str], flags: int) -> None:
-        """Compile the call's closer and the patterns of which one begins a call."""
         begin = "|".join(begins) or r"(?!)"
         self.candidate = regex.compile(f"(?P<closer>{closer})|(?P<begin>{begin})", flags)
         starts = [plain_start(source) for source in (closer, *begins)]

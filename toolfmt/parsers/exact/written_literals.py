@@ -42,7 +42,6 @@ class WrittenLiterals:
     """Reads the arguments of calls in one language of literals."""
 
     def __init__(self, grammar: LiteralGrammar) -> None:
-        """Take the compiled quotes."""
         self._grammar = grammar
         self._literals = literals = grammar.literals
         self._keywords = literals.keywords

@@ -84,7 +84,6 @@ class TagMender:
     """The tags of a form, for tools."""
 
     def __init__(self, form: Form, tools: Iterable[ToolDefinition]) -> None:
-        """Collect the tags: with the names of the tools and of their arguments."""
         tools = list(tools)
         keys = list(dict.fromkeys(key for tool in tools for key in property_names(tool.parameters)))
         self._tags: dict[str, Markup] = {}

@@ -97,7 +97,6 @@ class ChannelParser(GrammarDriver):
     """Reads one answer made of messages, in as many pieces as it comes in."""
 
     def __init__(self, grammar: FrameGrammar, options: ParserOptions) -> None:
-        """Begin an answer."""
         cur = Cursor()
         self._grammar = grammar
         self._skipper = Skipper(cur)

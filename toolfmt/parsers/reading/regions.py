@@ -42,7 +42,6 @@ class TextParser(GrammarDriver):
     _stopped = False
 
     def __init__(self, grammar: CompiledSyntax, options: ParserOptions) -> None:
-        """Begin an answer."""
         self._grammar = grammar
         cur, sink = Cursor(), Sink(options, grammar.opens, grammar.ends, hides=grammar.syntax.unclaimed == "hidden")
         self._passed = TextBefore(grammar, options.tools)

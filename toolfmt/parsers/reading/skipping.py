@@ -40,7 +40,6 @@ class Skipper:
     """Looks for the ends of broken objects in one parse; a string that its line does not close is none."""
 
     def __init__(self, cur: Cursor) -> None:
-        """Look in this text."""
         self._cur = cur
         self._looks = MOST_LOOKS
 

@@ -129,7 +129,6 @@ class StepParser(TextParser):
     """Reads one answer of labelled lines."""
 
     def __init__(self, grammar: StepSyntax, options: ParserOptions) -> None:
-        """Begin an answer."""
         self._steps = grammar
         self._fenced = False
         """The step is in a code fence."""

@@ -47,7 +47,6 @@ class Truncated(Exception):  # noqa: N818 - control flow inside the parsers, nev
     """The input ended inside a value; `suspect` is where it may have gone wrong earlier, if anywhere."""
 
     def __init__(self, suspect: int | None = None) -> None:
-        """Keep where a value began to look wrong."""
         super().__init__()
         self.suspect = suspect
 
@@ -84,7 +83,6 @@ class Cursor:
     """Set by a grammar that waits: reads what was added, or says False where the grammar must be woken."""
 
     def __init__(self) -> None:
-        """Begin with no text."""
         self.held: list[str] = []
         """The chunks that `wait` lets by, before they are joined."""
 

@@ -58,7 +58,6 @@ class Pieces:
     """A text under way; `add` is cheap, `text` joins it."""
 
     def __init__(self) -> None:
-        """Begin with no text."""
         self._long: list[str] = []
         self._short: list[str] = []
 

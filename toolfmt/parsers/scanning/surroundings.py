@@ -42,7 +42,6 @@ class Surroundings:
     """What is around the place that a scan has reached."""
 
     def __init__(self) -> None:
-        """Begin before the first character."""
         self._escape = False  # a backslash is the last character so far
         self._fence = ""
         self._info = False
@@ -225,7 +224,6 @@ class Prose:
     """The text of an answer so far; most of it shows nothing, which one search finds out."""
 
     def __init__(self) -> None:
-        """Begin before the first character."""
         self._pieces = Pieces()
         self.add = self._pieces.add
         """Add text."""

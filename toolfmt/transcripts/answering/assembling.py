@@ -52,7 +52,6 @@ class Assembler:
     """Makes the events of one answer; `events` are those not taken yet, `info` is what else it says."""
 
     def __init__(self) -> None:
-        """Begin an answer."""
         self.events: list[Event] = []
         self.info = AnswerInfo()
         self._at = 0

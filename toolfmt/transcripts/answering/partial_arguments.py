@@ -26,7 +26,6 @@ class PartialArguments:
     """The arguments of one call, collected by their paths; texts of one path are joined."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._emitted: dict[str, list[JsonValue]] = {}
 
     def add(self, item: JsonObject) -> None:

@@ -263,7 +263,6 @@ class _InTurn:
     """
 
     def __init__(self) -> None:
-        """Begin an answer."""
         self._open: int | None = None
         self._waiting: deque[list[Event]] = deque()
         self._late: dict[int, list[Event]] = {}

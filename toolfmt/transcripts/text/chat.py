@@ -76,7 +76,6 @@ class TextChat:
     """Reads and writes chat messages in one dialect."""
 
     def __init__(self, dialect: Dialect[str], syntax: Syntax) -> None:
-        """Take a dialect that has a description."""
         self.owner = f"{PREFIX}{dialect.name}"
         self._texts = Texts(dialect, syntax, self.owner)
         shape = ChatShape(owner=self.owner, provider="", call_ids=False)

@@ -33,7 +33,6 @@ class ResultReader:
     """Reads the results of one syntax."""
 
     def __init__(self, syntax: Syntax) -> None:
-        """Turn the templates into one pattern for a result, up to where the next one or the end is."""
         self._json = syntax.result_json
         self._before, _, self._after = syntax.results.partition("{results}")
         self._separator = syntax.result_separator

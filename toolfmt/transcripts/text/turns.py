@@ -36,7 +36,6 @@ class Turns:
     """Reads and writes answers in one dialect."""
 
     def __init__(self, dialect: Dialect[str], syntax: Syntax) -> None:
-        """Take the dialect and its description."""
         self._dialect = dialect
         self._syntax = syntax
         self._server = syntax.forms[0].defaults.get("server")

@@ -56,7 +56,6 @@ class Meter:
     __slots__ = ("_limits", "steps", "text")
 
     def __init__(self, steps: int, text: int) -> None:
-        """Allow so many of each."""
         self.steps, self.text = self._limits = steps, text
 
     def work(self, steps: int) -> None:

@@ -48,7 +48,6 @@ class Rulebook:
     """Collects rules."""
 
     def __init__(self, rules: Mapping[str, Node]) -> None:
-        """Take the rules that nodes refer to."""
         self._nodes = rules
         self._rules: dict[str, str] = {}
         self._names: dict[str, str] = {}

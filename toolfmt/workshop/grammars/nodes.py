@@ -113,7 +113,6 @@ class Json:
     """A JSON value by its schema, and as a node for targets that do not read schemas."""
 
     def __init__(self, schema: JsonObject, node: Node) -> None:
-        """Take both, which describe the same values."""
         self.schema = schema
         self.node = node
 
