@@ -17,12 +17,14 @@ format writes it again.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import ArgumentsError, ParseError, Problem
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 
+SIGNATURE: Final = ".signature"
+"""How the key of a call's signature ends among the further fields of a `ToolInvocation`; its owner comes before."""
 _object = cast("type[JsonObject]", dict)  # a plain class: making one through `dict[str, Any]` takes three times as long
 
 
@@ -92,8 +94,12 @@ class CallPart:
 
     @classmethod
     def of(cls, call: ToolInvocation) -> CallPart:
-        """Make a part from a call."""
-        return cls(call.name, call.arguments, call.raw_arguments, call.id, namespace=call.server, extra=call.extra)
+        """Make a part from a call; a further field `OWNER.signature` is the call's signature."""
+        made = cls(call.name, call.arguments, call.raw_arguments, call.id, namespace=call.server, extra=call.extra)
+        for key in (key for key in call.extra if key.endswith(SIGNATURE)):
+            made.signature, made.owner = call.extra[key], key.removesuffix(SIGNATURE)
+            made.extra = {other: value for other, value in call.extra.items() if other != key}
+        return made
 
     @property
     def value(self) -> JsonValue:

@@ -267,9 +267,11 @@ def test_an_answer_without_a_message_is_no_answer(target: str) -> None:
 def test_what_is_beside_a_choice_is_a_loss() -> None:
     (choice,) = CHAT["choices"]
     value = CHAT | {"choices": [choice | {"logprobs": {"content": [{"token": "a", "logprob": -1}]}}]}
-    for target in ("anthropic", "gemini", "openai-responses"):
-        found = convert_answer(value, source="openai-chat", target=target).bookkeeping
-        assert "/choices/0/logprobs" in [loss.path for loss in found]
+    for target in ("anthropic", "gemini", "openai-responses", "ollama"):
+        made = convert_answer(value, source="openai-chat", target=target)
+        kept = '"logprob": -1' in json.dumps(made.value)
+        assert kept == (target in ("openai-responses", "ollama"))
+        assert kept != ("/choices/0/logprobs" in [loss.path for loss in made.bookkeeping])
     assert not [loss for loss in convert_answer(CHAT, target="anthropic").bookkeeping if loss.code == "answer_field"]
 
 

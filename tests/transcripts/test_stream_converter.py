@@ -6,12 +6,13 @@ import gzip
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from tests import sampling
 from toolfmt import read_stream, write_stream
-from toolfmt.conversation import TextPart
+from toolfmt.conversation import CallPart, TextPart
 from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.events import TextDelta, coalesce
 from toolfmt.parsing import ParseResult
@@ -288,7 +289,93 @@ def test_a_loss_of_a_stream_has_its_event_and_the_proof_of_a_call_is_one() -> No
         made = relay.feed({"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]})
         made += relay.feed({"candidates": [{"content": {"parts": [call]}, "finishReason": "STOP"}]}) + relay.close()
         found = [(loss.path, loss.detail) for loss in relay.losses]
-        assert ("SIG" in json.dumps(made)) != (("/1", "gemini.thoughtSignature") in found), target
+        assert ("SIG" in json.dumps(made)) != (("/1", "google") in found), target
+
+
+_SIGNED_PART = {"functionCall": {"name": "f"}, "thoughtSignature": "SIG"}
+_SIGNED_STEP = {"type": "function_call", "id": "a", "name": "f", "arguments": {}, "signature": "SIG"}
+_SIGNED_CALL = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+_SIGNED_CALL |= {"extra_content": {"google": {"thought_signature": "SIG"}}}
+SIGNED_CALLS: dict[str, list[Any]] = {
+    "gemini": [{"candidates": [{"content": {"parts": [_SIGNED_PART]}, "finishReason": "STOP"}]}],
+    "gemini-interactions": [
+        {"event_type": "step.start", "index": 0, "step": _SIGNED_STEP},
+        {"event_type": "interaction.completed", "interaction": {"status": "requires_action"}},
+    ],
+    "openai-chat": [
+        {"choices": [{"index": 0, "delta": {"tool_calls": [_SIGNED_CALL]}, "finish_reason": "tool_calls"}]}
+    ],
+}
+
+
+@pytest.mark.parametrize("source", SIGNED_CALLS)
+@pytest.mark.parametrize("target", [*SIGNED_CALLS, "anthropic", "ollama"])
+def test_a_signed_call_stays_signed_where_there_is_a_place_for_it(source: str, target: str) -> None:
+    relay = StreamConverter(source, target, id="x")
+    made = [written for event in SIGNED_CALLS[source] for written in relay.feed(event)] + relay.close()
+    lost = [loss for loss in relay.losses if loss.code == "signature"]
+    assert ("SIG" in json.dumps(made), bool(lost)) == (target in SIGNED_CALLS, target not in SIGNED_CALLS)
+    if target in SIGNED_CALLS:
+        again = read_stream(made)
+        (call,) = answer_message(again, again.info).parts
+        assert call == CallPart("f", {}, ANY, ANY, signature="SIG", owner="google")
+
+
+def test_a_signed_thought_and_a_hidden_one_come_after_each_other() -> None:
+    thoughts = [
+        {"type": "thinking", "thinking": "", "signature": ""},
+        {"type": "redacted_thinking", "data": "ENC"},
+        {"type": "text", "text": ""},
+    ]
+    events = [{"type": "content_block_start", "index": at, "content_block": block} for at, block in enumerate(thoughts)]
+    for at, (kind, key, text) in enumerate(
+        [("thinking_delta", "thinking", "Hm."), ("signature_delta", "signature", "S")]
+    ):
+        events.insert(1 + at, {"type": "content_block_delta", "index": 0, "delta": {"type": kind, key: text}})
+    for target, found in [("openai-chat", []), ("mistral", [("signature", "anthropic"), ("reasoning", "anthropic")])]:
+        relay = StreamConverter("anthropic", target, id="x")
+        made = [written for event in events for written in relay.feed(event)] + relay.close()
+        assert [(loss.code, loss.detail) for loss in relay.losses] == found
+        again = read_stream(made, source=target)
+        assert [type(event).__name__ for event in again] == ["ReasoningDelta"]
+        assert [proof.signature for proof in again.info.proofs] == ([] if found else ["S", None])
+
+
+_TOKENS = [{"token": "Hi", "logprob": -0.25}, {"token": "!", "logprob": -0.5}]
+WEIGHED: dict[str, list[Any]] = {
+    "openai-chat": [
+        {"choices": [{"index": 0, "delta": {"content": token["token"]}, "logprobs": {"content": [token]}}]}
+        for token in _TOKENS
+    ],
+    "openai-responses": [
+        {"type": "response.output_text.delta", "delta": token["token"], "logprobs": [token]} for token in _TOKENS
+    ],
+    "ollama": [{"model": "m", "message": {"content": token["token"]}, "logprobs": [token]} for token in _TOKENS],
+}
+
+
+@pytest.mark.parametrize("source", WEIGHED)
+@pytest.mark.parametrize("target", [*WEIGHED, "anthropic", "gemini"])
+def test_probabilities_of_tokens_are_relayed_piece_by_piece(source: str, target: str) -> None:
+    relay = StreamConverter(source, target, id="x")
+    (first, second) = (relay.feed(event) for event in WEIGHED[source])
+    assert ("-0.25" in json.dumps(first), "-0.5" in json.dumps(second)) == ((target in WEIGHED,) * 2)
+    made = first + second + relay.close()
+    lost = [loss.detail for loss in relay.losses if loss.code == "answer_field"]
+    again = read_stream(made)
+    list(again)
+    if target in WEIGHED:
+        assert [(token["token"], token["logprob"]) for token in again.info.logprobs] == [("Hi", -0.25), ("!", -0.5)]
+    assert lost == ([] if target in WEIGHED else ["logprobs"])
+
+
+def test_fields_that_no_event_reports_are_losses_of_a_stream() -> None:
+    relay = StreamConverter("openai-chat", "anthropic")
+    relay.feed({"choices": [{"index": 0, "delta": {"content": "Hi"}, "weight": 1}], "system_fingerprint": "fp"})
+    assert [(loss.code, loss.detail) for loss in relay.losses] == [
+        ("answer_field", "system_fingerprint"),
+        ("answer_field", "weight"),
+    ]
 
 
 PAGE = {"url": "https://e.com/a", "title": "A", "start_index": 3, "end_index": 6}

@@ -19,11 +19,12 @@ from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.failing import ExchangeError, UnreachedError, UpstreamError, refusal
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_info import Failure
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import Conversion, convert_request
 from toolfmt.transcripts.format import reraise_as_parse_error
-from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.settings.carrying import required_settings, settings_of
 
 if TYPE_CHECKING:
@@ -257,8 +258,9 @@ class Handler(ABC):
                 name = loss.path.rpartition("/")[2]
                 message = f"{name}: neither the upstream nor the gateway keeps what it refers to: send it whole"
                 raise refusal("invalid", message, param=name)
-        if sent.settings.get("logprobs") and (streamed or upstream.format != self.format):
-            detail = "logprobs: only whole answers of the client's own API hold them"
+        weighed = all(known_of(name, APIS).stream.logprobs for name in (self.format, upstream.format))
+        if sent.settings.get("logprobs") and not weighed and (streamed or upstream.format != self.format):
+            detail = "logprobs: the two APIs write them in different ways"
             lost += (Loss("setting", "/logprobs", "dropped", detail),)
         return replace(sent, losses=lost + sent.losses)
 

@@ -23,6 +23,7 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Stop, ended_by, stopped, unusable
 from toolfmt.transcripts.answering.answer_message import answer_message, cite
+from toolfmt.transcripts.answering.assembling import unread
 from toolfmt.transcripts.answering.failures import WRITERS, usual_status
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.comparing.losses import Loss, losses
@@ -86,7 +87,8 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     if name == goal.name:
         written = _kept(written, value, origin_api)
     else:
-        found.extend(_beside(value, origin_api))
+        carried = {"logprobs"} if info.logprobs and api.stream.logprobs else set[str]()
+        found.extend(loss for loss in _beside(value, origin_api) if loss.detail not in carried)
     refuse(found, strict=strict)
     return conversion_from(written, found, name, goal.name)
 
@@ -204,11 +206,9 @@ def _kept(written: JsonObject, value: JsonObject, api: AnswerApi) -> JsonObject:
 
 
 def _beside(value: JsonObject, api: AnswerApi) -> Iterator[Loss]:
-    for key, found in value.items():
-        if key not in api.known and found not in (None, {}, [], ""):
-            yield Loss("answer_field", f"/{key}", "dropped", key)
     listed, known = api.choice
+    for key in unread(value, api.known):
+        yield Loss("answer_field", f"/{key}", "dropped", key)
     for at, choice in enumerate(objects_in(value, listed)):
-        for key, found in choice.items():
-            if key not in known and found not in (None, {}, [], ""):
-                yield Loss("answer_field", f"/{listed}/{at}/{key}", "dropped", key)
+        for key in unread(choice, known):
+            yield Loss("answer_field", f"/{listed}/{at}/{key}", "dropped", key)

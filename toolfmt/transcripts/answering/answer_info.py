@@ -85,9 +85,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What proves reasoning to its `owner`, who wants it back: a signature, or text that only the owner can read.
+    """What proves reasoning or a call to its `owner`, who wants it back: a signature, or text that only they can read.
 
-    `at` is where the reasoning ends, counted as the events' positions are.
+    `at` is where the reasoning ends or the call begins, counted as the events' positions are.
     """
 
     at: int
@@ -160,6 +160,10 @@ class AnswerInfo:
     """In the order in which they came, each with a notice `citations` among the events."""
     refusals: set[int] = field(default_factory=set[int])
     """Where the pieces of text begin in which the model refuses, counted as the events' positions are."""
+    signed: dict[int, Proof] = field(default_factory=dict[int, Proof])
+    """What proves calls to their makers, by their indices."""
+    logprobs: list[JsonObject] = field(default_factory=list["JsonObject"])
+    """The probabilities of the text's tokens, as OpenAI and Ollama write them: `{"token": "Hi", "logprob": -0.1}`."""
     custom: set[int] = field(default_factory=set[int])
     """The indices of calls that carry free text."""
     dropped: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])

@@ -14,10 +14,7 @@ from collections.abc import Iterable, Sequence
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, ReasoningDelta, TextDelta
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Cited, Proof
-from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.parts.citations import moved, source
-
-_SIGNATURE = f"{OWNER}.thoughtSignature"
 
 
 def answer_message(events: Iterable[Event], info: AnswerInfo | None = None) -> Message:
@@ -64,11 +61,7 @@ class _Parts:
                 self._ids[index] = ident
             case CallEnd(_, call):
                 self._prove(self._at)
-                part = CallPart.of(call)
-                if _SIGNATURE in call.extra:
-                    part.signature, part.owner = call.extra[_SIGNATURE], PROVIDER
-                    part.extra = {key: value for key, value in call.extra.items() if key != _SIGNATURE}
-                self._parts.append(part)
+                self._parts.append(CallPart.of(call))
             case CallFailed(index, raw, name=name) if name:
                 self._prove(self._at)
                 self._parts.append(CallPart(name, None, raw, self._ids.get(index)))

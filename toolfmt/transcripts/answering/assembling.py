@@ -13,11 +13,12 @@ object by then is over, so nobody has to wait for the answer's end.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.conversation import SIGNATURE
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
 from toolfmt.events import API, ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
@@ -104,6 +105,13 @@ class Assembler:
             self._spoken.append(text)
             self._length += len(text)
 
+    def logprobs(self, tokens: JsonValue) -> None:
+        """Take the probabilities of the text's tokens, before the text itself."""
+        for token in tokens if jsontext.is_array(tokens) else ():
+            if jsontext.is_object(token) and isinstance(token.get("token"), str):
+                held = {"bytes": list(token["token"].encode("utf-8", "surrogatepass")), "top_logprobs": []}
+                self.info.logprobs.append(held | {key: value for key, value in token.items() if value is not None})
+
     def piece(self) -> None:
         """Begin a piece of text that the places in its citations count from; the first begins with the answer."""
         self._piece = self._length
@@ -134,16 +142,20 @@ class Assembler:
             self.events.append(ReasoningDelta(text, self._at))
             self._at += len(text)
 
-    def call(
+    def call(  # noqa: PLR0913 - what an API says of a call
         self,
         key: Hashable,
         name: JsonValue,
         ident: JsonValue,
         *,
         form: ArgumentsForm = "json",
+        signed: tuple[str, JsonValue] = ("", None),
         extra: JsonObject | None = None,
     ) -> None:
-        """Begin a call, once; the API identifies its calls by `key`, and another id under it another call."""
+        """Begin a call, once; the API identifies its calls by `key`, and another id under it another call.
+
+        `signed` is the owner of the call's signature, and the signature.
+        """
         name = name if isinstance(name, str) else ""
         ident = ident if isinstance(ident, str) and ident else None
         known = self._open.get(key)
@@ -155,6 +167,10 @@ class Assembler:
             return
         self._go_on()
         self._open[key] = made = _Open(self._count, name, ident, form, extra or {})
+        owner, signature = signed
+        if isinstance(signature, str) and signature:
+            self.info.signed[made.index] = Proof(self._at, owner, signature)
+            made.extra = {**made.extra, f"{owner}{SIGNATURE}": signature}
         if form == "text":
             self.info.custom.add(made.index)
         self._latest = key
@@ -221,11 +237,11 @@ class Assembler:
         self.events.append(CallEnd(found.index, call, (self._at, self._at)))
 
     def whole_call(
-        self, name: JsonValue, ident: JsonValue, arguments: JsonValue, extra: JsonObject | None = None
+        self, name: JsonValue, ident: JsonValue, arguments: JsonValue, signed: tuple[str, JsonValue] = ("", None)
     ) -> None:
         """Take a call that comes in one piece."""
         key = object()
-        self.call(key, name, ident, extra=extra)
+        self.call(key, name, ident, signed=signed)
         self.arguments(key, arguments)
         self.end(key)
 
@@ -250,6 +266,11 @@ class Assembler:
         self.info.error = failure.message
         self.note("provider_error", failure.message)
 
+    def beside(self, value: JsonObject, known: Collection[str]) -> None:
+        """Record the fields of an answer that are not read."""
+        for key in unread(value, known):
+            self.info.dropped["answer_field", key] = None
+
     def note(self, kind: str, detail: str) -> None:
         """Record what the answer holds beside text, reasoning and calls."""
         if kind in _DROPPED:
@@ -265,6 +286,11 @@ class Assembler:
 
     def _fail(self, call: _Open, raw: str, reason: str, detail: str) -> None:
         self.events.append(CallFailed(call.index, raw, reason, detail, (self._at, self._at), call.name, API))
+
+
+def unread(value: JsonObject, known: Collection[str]) -> list[str]:
+    """List the fields with a value that are not known."""
+    return [key for key, found in value.items() if key not in known and found not in (None, {}, [], "")]
 
 
 def _words(text: JsonValue) -> str:

@@ -32,7 +32,7 @@ class StreamBlock:
     kind: StreamBlockKind
     head: AnswerHead
     index: int
-    id: str
+    id: str = ""
     name: str = ""
     number: int = 0
     pieces: list[str] = field(default_factory=list[str])
@@ -42,6 +42,12 @@ class StreamBlock:
     """The call, when it is complete."""
     encrypted: str | None = None
     """Reasoning that only its owner can read."""
+    signature: str | None = None
+    """What proves a call to the API."""
+    logprobs: list[JsonObject] = field(default_factory=list["JsonObject"])
+    """The probabilities of the text's tokens."""
+    fresh: list[JsonObject] = field(default_factory=list["JsonObject"])
+    """Those of the latest piece."""
     cut: bool = False
     """The answer ended in the block before the model was done."""
     before: int = 0
@@ -82,6 +88,10 @@ class Blocks:
     """The citation's places count from so many characters after the block's beginning; nothing without a place."""
     owner: str = ""
     """Whose proofs of reasoning have a place."""
+    signs: str = ""
+    """Whose signatures of calls have a place."""
+    logprobs: bool = False
+    """The probabilities of tokens have a place."""
     call_prefix: str = "call_"
     """How the id begins that a call without one is given; empty: calls need none."""
     fit_id: Callable[[str], str] = str

@@ -19,7 +19,7 @@ from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER, camel
-from toolfmt.transcripts.parts.values import inner, object_at, objects_at, put_own, rest
+from toolfmt.transcripts.parts.values import inner, object_at, objects_at, rest
 from toolfmt.transcripts.tables.request import objects_in
 
 _COUNT: Final = TokenCounting(
@@ -37,7 +37,10 @@ _STOPS: Final = endings(
     "STOP", length="MAX_TOKENS", content_filter="SAFETY", pause="OTHER", malformed_call="MALFORMED_FUNCTION_CALL"
 )
 _KEYS: Final = frozenset({"candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"})
-
+_READ: Final = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"})
+_READ_OF_CANDIDATE: Final = frozenset(
+    {"content", "index", "finishReason", "finishMessage", "groundingMetadata", "citationMetadata"}
+)
 _BROKEN: Final[Mapping[JsonValue, str]] = {
     "MALFORMED_FUNCTION_CALL": "malformed",
     "UNEXPECTED_TOOL_CALL": "unknown_tool",
@@ -47,6 +50,7 @@ _BROKEN: Final[Mapping[JsonValue, str]] = {
 
 def _read(value: JsonObject, made: Assembler) -> None:
     value = _spelt(value)
+    made.beside(value, _READ)
     if not made.info.id:
         made.about(value.get("responseId"), value.get("modelVersion"))
     blocked = _named(_spelt(inner(value, "promptFeedback")).get("blockReason"))
@@ -57,6 +61,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
         if candidate.get("index", at):
             made.note("choice", str(candidate.get("index", at)))
             continue  # another answer to the same question
+        made.beside(candidate, _READ_OF_CANDIDATE)
         for part in map(_spelt, objects_at(object_at(candidate, "content"), "parts")):
             _part(part, made)
         _ground(candidate, made)
@@ -97,8 +102,7 @@ def _ground(candidate: JsonObject, made: Assembler) -> None:
 def _part(part: JsonObject, made: Assembler) -> None:
     signature = part.get("thoughtSignature")
     if part.get("functionCall") is not None:
-        extra = {f"{OWNER}.thoughtSignature": signature} if signature else {}
-        _call(_spelt(object_at(part, "functionCall")), extra, made)
+        _call(_spelt(object_at(part, "functionCall")), (PROVIDER, signature), made)
         return
     if part.get("text") is None:
         made.note("provider_part", ", ".join(key for key, value in part.items() if value is not None))
@@ -107,14 +111,14 @@ def _part(part: JsonObject, made: Assembler) -> None:
         made.prove(PROVIDER, signature)
 
 
-def _call(call: JsonObject, extra: JsonObject, made: Assembler) -> None:
+def _call(call: JsonObject, signed: tuple[str, JsonValue], made: Assembler) -> None:
     partial = made.partial
     if partial is None:
         if not call.get("willContinue") and not call.get("partialArgs"):
-            made.whole_call(call.get("name"), call.get("id"), call.get("args"), extra)
+            made.whole_call(call.get("name"), call.get("id"), call.get("args"), signed)
             return
         made.partial = partial = PartialArguments()
-        made.call(partial, call.get("name"), call.get("id"), form="value", extra=extra)
+        made.call(partial, call.get("name"), call.get("id"), form="value", signed=signed)
     for item in map(_spelt, objects_at(call, "partialArgs")):
         partial.add(item)
     if not call.get("willContinue"):
@@ -158,9 +162,8 @@ def _write_call(block: StreamBlock) -> list[JsonObject]:
     if call is None:
         return []
     made: JsonObject = ({"id": call.id} if call.id else {}) | {"name": call.name, "args": call.arguments}
-    part: JsonObject = {"functionCall": made}
-    put_own(part, call.extra, OWNER)
-    return _chunk(block, **part)
+    signed: JsonObject = {"thoughtSignature": block.signature} if block.signature else {}
+    return _chunk(block, functionCall=made, **signed)
 
 
 API: Final = AnswerApi(
@@ -168,11 +171,12 @@ API: Final = AnswerApi(
     shapes=(StepShape(lambda value: not value.keys().isdisjoint(_KEYS), _read),),
     open=_open,
     close=_close,
-    known=("candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"),
-    choice=("candidates", ("content", "index", "finishReason", "groundingMetadata", "citationMetadata")),
+    known=_READ,
+    choice=("candidates", _READ_OF_CANDIDATE),
     several=True,
     stream=Blocks(
         owner=PROVIDER,
+        signs=PROVIDER,
         call_prefix="",
         interleaved=True,
         delta={

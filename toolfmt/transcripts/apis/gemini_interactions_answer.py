@@ -20,7 +20,7 @@ from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
 from toolfmt.transcripts.apis.gemini_interactions import cites
-from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
+from toolfmt.transcripts.families.gemini_parts import PROVIDER
 from toolfmt.transcripts.parts.citations import flat
 from toolfmt.transcripts.parts.values import object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
@@ -75,9 +75,7 @@ def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
                 made.reasoning(content.get("text"))
             made.prove(PROVIDER, step.get("signature"))
         case "function_call":
-            signature = step.get("signature")
-            extra = {f"{OWNER}.thoughtSignature": signature} if signature else {}
-            made.call(at, step.get("name"), step.get("id"), extra=extra)
+            made.call(at, step.get("name"), step.get("id"), signed=(PROVIDER, step.get("signature")))
             made.arguments(at, step.get("arguments") or None)  # an empty object is replaced by what the deltas hold
         case other:
             made.note("provider_part", str(other))
@@ -146,6 +144,11 @@ def _start(block: StreamBlock, kind: str, **fields: JsonValue) -> list[JsonObjec
     return [{"event_type": "step.start", "index": block.index, "step": {"type": kind, **fields}}]
 
 
+def _start_call(block: StreamBlock) -> list[JsonObject]:
+    signed: JsonObject = {"signature": block.signature} if block.signature else {}
+    return _start(block, "function_call", id=block.id, name=block.name, arguments={}, **signed)
+
+
 def _add(block: StreamBlock, kind: str, **fields: JsonValue) -> list[JsonObject]:
     return [{"event_type": "step.delta", "index": block.index, "delta": {"type": kind, **fields}}]
 
@@ -171,11 +174,12 @@ API: Final = AnswerApi(
     known=("id", "object", "model", "created", "updated", "status", "steps", "usage"),
     stream=Blocks(
         owner=PROVIDER,
+        signs=PROVIDER,
         begin=lambda head, _: [{"event_type": "interaction.created", "interaction": _interaction(head, "in_progress")}],
         start={
             "text": lambda block: _start(block, "model_output", content=[]),
             "reasoning": lambda block: _start(block, "thought"),
-            "call": lambda block: _start(block, "function_call", id=block.id, name=block.name, arguments={}),
+            "call": _start_call,
         },
         delta={
             "text": lambda block, text: _add(block, "text", text=text),

@@ -92,12 +92,20 @@ FORMAT: Final = TranscriptFormat(
 
 _COUNT: Final = TokenCounting({"input": "prompt_eval_count", "output": "eval_count"})
 _STOPS: Final = endings("stop", length="length")
+_READ: Final = frozenset(
+    (
+        *("model", "created_at", "message", "done", "done_reason", "prompt_eval_count", "eval_count", "logprobs"),
+        *("error", "total_duration", "load_duration", "prompt_eval_duration", "eval_duration"),
+    )
+)
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(None, value.get("model"))
+    made.beside(value, _READ)
     body = object_at(value, "message")
     made.reasoning(body.get("thinking"))
+    made.logprobs(value.get("logprobs"))
     made.text(body.get("content"))
     if body.get("images"):
         made.note("provider_part", "images")
@@ -116,7 +124,14 @@ def _chunk(head: AnswerHead, message: JsonObject, *, done: bool = False, **besid
 
 def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     counted = {} if ending.info.usage is None else _COUNT.write(ending.info.usage)
-    return _chunk(ending.head, only(choices[0]), done=True, done_reason=_STOPS[ending.stop], **counted)
+    tokens = ending.info.logprobs if choices[0] else ()
+    beside: JsonObject = {"logprobs": tokens} if tokens else {}
+    return _chunk(ending.head, only(choices[0]), done=True, done_reason=_STOPS[ending.stop], **counted, **beside)
+
+
+def _text(block: StreamBlock, text: str) -> list[JsonObject]:
+    beside: JsonObject = {"logprobs": block.fresh} if block.fresh else {}
+    return [_chunk(block.head, {"content": text}, **beside)]
 
 
 def _call(block: StreamBlock) -> list[JsonObject]:
@@ -132,17 +147,12 @@ API: Final = AnswerApi(
     shapes=(StepShape(lambda value: is_object(value.get("message")) and "model" in value, _read),),
     open=open_message,
     close=_close,
-    known=(
-        *("model", "created_at", "message", "done", "done_reason", "prompt_eval_count", "eval_count"),
-        *("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"),
-    ),
+    known=_READ,
     stream=Blocks(
         call_prefix="",
+        logprobs=True,
         interleaved=True,
-        delta={
-            "text": lambda block, text: [_chunk(block.head, {"content": text})],
-            "reasoning": lambda block, text: [_chunk(block.head, {"thinking": text})],
-        },
+        delta={"text": _text, "reasoning": lambda block, text: [_chunk(block.head, {"thinking": text})]},
         end={"call": _call},
         finish=lambda ending, _: [_close([[]], ending)],
         fail=lambda _, failure, __: [WRITERS[NAME](failure)],

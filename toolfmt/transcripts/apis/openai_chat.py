@@ -137,11 +137,14 @@ KNOWN: Final = ("id", "object", "created", "model", "choices", "usage")
 CHOICE: Final = ("choices", ("index", "message", "finish_reason"))
 
 _THOUGHTS: Final = frozenset((*SIGNED, *PLAIN))
+_READ: Final = frozenset((*KNOWN, "error"))
+_READ_OF_CHOICE: Final = frozenset((*CHOICE[1], "delta", "logprobs", "error"))
 _BESIDE: Final = ("audio", "images")
 """What a message may hold that no event reports."""
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
+    made.beside(value, _READ)
     if not made.info.id:
         made.about(value.get("id"), value.get("model"), value.get("created"))
     if value.get("usage"):
@@ -156,9 +159,12 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _choice(choice: JsonObject, made: Assembler) -> None:
+    made.beside(choice, _READ_OF_CHOICE)
     fields = choice.get("delta") or object_at(choice, "message")
     if not _THOUGHTS.isdisjoint(fields):
         _thoughts(fields, made)
+    for tokens in inner(choice, "logprobs").values():
+        made.logprobs(tokens)
     _content(fields, made)
     made.refusal(fields.get("refusal"))
     for citation in objects_in(fields, "annotations"):
@@ -207,8 +213,9 @@ def _calls(fields: JsonObject, made: Assembler) -> None:
         key = at if call.get("index") is None else call["index"]
         custom = call.get("type") == "custom" or not is_object(call.get("function"))
         body = object_at(call, "custom" if custom else "function")
+        signed = "google", inner(inner(call, "extra_content"), "google").get("thought_signature")
         if body.get("name") or call.get("id"):
-            made.call(key, body.get("name"), call.get("id"), form="text" if custom and body else "json")
+            made.call(key, body.get("name"), call.get("id"), form="text" if custom and body else "json", signed=signed)
         made.arguments(key, body.get("arguments", body.get("input")))
     only = object_at(fields, "function_call")  # from before there were several
     if only.get("name"):
@@ -244,6 +251,8 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
         if is_array(parts):  # an answer's content is text, whatever a request's may be
             message["content"] = "".join(part["text"] for part in parts if isinstance(part.get("text"), str)) or None
         choice["logprobs"] = None
+    if made["choices"] and (tokens := ending.info.logprobs):
+        made["choices"][0]["logprobs"] = {"content": tokens, "refusal": None}
     return made | ending.counted("usage", _COUNT)
 
 
@@ -258,9 +267,21 @@ def delta(head: AnswerHead, fields: JsonObject, reason: str | None = None) -> li
     return [chunk(head, [{"index": 0, "delta": fields, "finish_reason": reason}])]
 
 
+def _text_delta(block: StreamBlock, text: str) -> list[JsonObject]:
+    key = "content" if block.kind == "text" else "refusal"
+    choice: JsonObject = {"index": 0, "delta": {key: text}, "finish_reason": None}
+    return [chunk(block.head, [choice | ({"logprobs": {key: block.fresh}} if block.fresh else {})])]
+
+
 def call_delta(block: StreamBlock, **fields: JsonValue) -> list[JsonObject]:
     """Write a chunk of a call."""
-    return delta(block.head, {"tool_calls": [{"index": block.number, **fields}]})
+    signed = {"google": {"thought_signature": block.signature}}
+    beside: JsonObject = {"extra_content": signed} if block.signature and "type" in fields else {}
+    return delta(block.head, {"tool_calls": [{"index": block.number, **fields, **beside}]})
+
+
+def _thought_delta(block: StreamBlock, thought: JsonObject) -> list[JsonObject]:
+    return delta(block.head, {SIGNED[0]: [thought]})
 
 
 def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
@@ -279,16 +300,20 @@ API: Final = AnswerApi(
     choice=CHOICE,
     several=True,
     stream=Blocks(
+        owner="anthropic",
+        signs="google",
+        logprobs=True,
         interleaved=True,
         begin=lambda head, _: delta(head, {"role": "assistant", "content": ""}),
         start={
             "call": lambda block: call_delta(
                 block, id=block.id, type="function", function={"name": block.name, "arguments": ""}
-            )
+            ),
+            "hidden": lambda block: _thought_delta(block, {"type": "redacted_thinking", "data": block.encrypted}),
         },
         delta={
-            "text": lambda block, text: delta(block.head, {"content": text}),
-            "refusal": lambda block, text: delta(block.head, {"refusal": text}),
+            "text": _text_delta,
+            "refusal": _text_delta,
             "reasoning": lambda block, text: delta(block.head, {"reasoning_content": text}),
             "call": lambda block, text: call_delta(block, function={"arguments": text}),
             "custom": lambda block, text: call_delta(
@@ -300,6 +325,10 @@ API: Final = AnswerApi(
             lambda item: "url_citation" in item,
             lambda block, made: delta(block.head, {"annotations": [made]}),
             of_message=True,
+        ),
+        # As LiteLLM streams it: the signature after the thought that it signs.
+        prove=lambda block, proof: _thought_delta(
+            block, {"type": "thinking", "thinking": "", "signature": proof.signature}
         ),
         finish=_finish,
         fail=lambda _, failure, __: [WRITERS[NAME](failure)],

@@ -8,13 +8,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from toolfmt.conversation import CallPart
 from toolfmt.jsontext import is_array
-from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting
 from toolfmt.transcripts.answering.answer_info import Failure, Proof, Stop
@@ -71,6 +70,7 @@ def _item(at: Hashable, item: JsonObject, made: Assembler, *, emitted: bool = Fa
         case "message":
             for part in () if emitted else objects_at(item, "content"):
                 made.piece()
+                made.logprobs(part.get("logprobs"))
                 made.text(part.get("text"))
                 made.refusal(part.get("refusal"))
                 for citation in objects_in(part, "annotations"):
@@ -122,6 +122,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
 def _words(kind: str, value: JsonObject, made: Assembler) -> None:
     match kind:
         case "response.output_text.delta":
+            made.logprobs(value.get("logprobs"))
             made.text(value.get("delta"))
         case "response.refusal.delta":
             made.refusal(value.get("delta"))
@@ -141,6 +142,9 @@ def _words(kind: str, value: JsonObject, made: Assembler) -> None:
 
 def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     output = [_answered(item, at, ending.head) for at, item in enumerate(choices[0])]
+    texts = (part for item in output if item["type"] == "message" for part in item["content"] if "text" in part)
+    if ending.info.logprobs and (first := next(texts, None)) is not None:
+        first["logprobs"] = ending.info.logprobs
     if ending.stop in _INCOMPLETE and output and output[-1]["type"] == "message":
         output[-1]["status"] = "incomplete"
     return _response(ending, output)
@@ -203,8 +207,8 @@ class _Kind:
     """The events of the part; empty: the text has no part around it."""
     value: Callable[[str], JsonObject] = lambda text: {"type": "summary_text", "text": text}
     """The part itself."""
-    beside: JsonObject = field(default_factory=dict[str, "JsonValue"])
-    """What the events of the text have beside it."""
+    weighed: bool = False
+    """The events of the text have the probabilities of its tokens beside it."""
     whole: str = "text"
     """The key of the whole text in the event that ends it."""
 
@@ -217,7 +221,7 @@ _KINDS: Final[Mapping[StreamBlockKind, _Kind]] = {
         text="response.output_text",
         part="response.content_part",
         value=lambda text: {"type": "output_text", "text": text, "annotations": [], "logprobs": []},
-        beside={"logprobs": []},
+        weighed=True,
     ),
     "refusal": _Kind(
         item=_MESSAGE,
@@ -256,7 +260,8 @@ def _written(block: StreamBlock, status: str = "") -> JsonObject:
 
 def _part(block: StreamBlock, kind: _Kind) -> JsonObject:
     made = kind.value(block.text)
-    return {**made, "annotations": block.annotations[:]} if block.annotations else made
+    made |= {"annotations": block.annotations[:]} if block.annotations else {}
+    return made | {"logprobs": block.logprobs[:]} if block.logprobs else made
 
 
 def _said(event: str, *fields: JsonObject) -> JsonObject:
@@ -274,10 +279,14 @@ def _added(block: StreamBlock) -> list[JsonObject]:
 def _grown(block: StreamBlock, text: str) -> list[JsonObject]:
     """Write a piece of text; the first begins the item's part."""
     kind = _KINDS[block.kind]
-    delta = _said(f"{kind.text}.delta", block.place, {"delta": text}, deepcopy(kind.beside))
+    delta = _said(f"{kind.text}.delta", block.place, {"delta": text}, _weights(kind, block.fresh))
     if kind.part and len(block.pieces) == 1:
         return [_said(f"{kind.part}.added", block.place, {"part": kind.value("")}), delta]
     return [delta]
+
+
+def _weights(kind: _Kind, tokens: list[JsonObject]) -> JsonObject:
+    return {"logprobs": tokens[:]} if kind.weighed else {}
 
 
 def _ended(block: StreamBlock) -> list[JsonObject]:
@@ -285,7 +294,7 @@ def _ended(block: StreamBlock) -> list[JsonObject]:
     kind, item = _KINDS[block.kind], _written(block)
     done: list[JsonObject] = []
     if block.pieces if kind.part else item["status"] == "completed":
-        done.append(_said(f"{kind.text}.done", block.place, {kind.whole: block.text}, deepcopy(kind.beside)))
+        done.append(_said(f"{kind.text}.done", block.place, {kind.whole: block.text}, _weights(kind, block.logprobs)))
         if kind.part:
             done.append(_said(f"{kind.part}.done", block.place, {"part": _part(block, kind)}))
     return [*done, _said("response.output_item.done", {"output_index": block.index, "item": item})]
@@ -330,6 +339,7 @@ API: Final = AnswerApi(
     proves=PROVIDER,
     stream=Blocks(
         owner=PROVIDER,
+        logprobs=True,
         interleaved=True,
         numbered=_NUMBER,
         begin=lambda head, _: [

@@ -18,7 +18,7 @@ from typing import Final
 from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.errors import ParseError
-from toolfmt.events import CallEnd, Event
+from toolfmt.events import Event
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
@@ -130,10 +130,6 @@ class StreamConverter:
         return tuple(Loss(code, path, "dropped", detail) for (code, detail), path in self._lost.items())
 
     def _written(self, events: list[Event]) -> list[JsonObject]:
-        for event in events:
-            if isinstance(event, CallEnd):
-                further = (key for key in event.call.extra if not key.startswith(f"{self._target}."))
-                self._emitter.dropped |= dict.fromkeys(("provider_field", key) for key in further)
         made = [written for event in events for written in self._emitter.feed(event)]
         for dropped in (self.info.dropped, self._emitter.dropped):
             for key in dropped:

@@ -58,7 +58,7 @@ class Emitter:
         self._named: set[int] = set()
         self._cut: Stop | None = None
         self._events = self._length = self._number = self._ended = self._at = self._proved = 0
-        self._cited = self._placed = 0
+        self._cited = self._placed = self._weighed = 0
         self.dropped: dict[tuple[str, str], None] = {}
         """What the stream has no place for, by the code of its loss and what it is."""
         self._steps: dict[type, Callable[[Any], None]] = {
@@ -87,6 +87,8 @@ class Emitter:
     def close(self) -> list[JsonObject]:
         """Write what the end of the answer allows to be written."""
         self._begin()
+        if self._info.logprobs and not self._table.logprobs:
+            self.dropped["answer_field", "logprobs"] = None
         self._prove()
         while self._calls:
             for index in list(self._calls):
@@ -121,11 +123,14 @@ class Emitter:
         while self._proved < len(proofs) and proofs[self._proved].at <= self._at:
             proof = proofs[self._proved]
             self._proved += 1
+            reasoning = self._words is not None and self._words.kind == "reasoning"
             if proof.owner == self._table.owner:
                 self._put_proof(proof)
             else:
-                hidden = proof.encrypted is not None and (self._words is None or self._words.kind != "reasoning")
+                hidden = proof.encrypted is not None and not reasoning
                 self.dropped["reasoning" if hidden else "signature", proof.owner] = None
+                if reasoning:
+                    self._close(self._words)
 
     def _put_proof(self, proof: Proof) -> None:
         if proof.encrypted is not None and "hidden" in self._table.start:
@@ -170,13 +175,17 @@ class Emitter:
 
     def _start(self, event: CallStart) -> None:
         if event.name and "call" in self._table.delta and not self._is_custom(event.index):
-            self._calls[event.index] = self._call("call", event.name, event.id)
+            self._calls[event.index] = self._call("call", event)
 
-    def _call(self, kind: StreamBlockKind, name: str, ident: str | None) -> StreamBlock:
-        prefix, number = self._table.call_prefix, self._number
+    def _call(self, kind: StreamBlockKind, event: CallStart | CallEnd) -> StreamBlock:
+        prefix, number, proof = self._table.call_prefix, self._number, self._info.signed.get(event.index)
+        called = event.call if isinstance(event, CallEnd) else event
         self._number += 1
-        ident = ident or (self._head.mint(prefix, number) if prefix else "")
-        return self._open(kind, self._table.fit_id(ident), name, number)
+        ident = self._table.fit_id(called.id or (self._head.mint(prefix, number) if prefix else ""))
+        signature = proof.signature if proof is not None and proof.owner == self._table.signs else None
+        if proof is not None and signature is None:
+            self.dropped["signature", proof.owner] = None
+        return self._open(kind, id=ident, name=called.name, number=number, signature=signature)
 
     def _arguments(self, event: ArgumentsDelta) -> None:
         block = self._calls.get(event.index)
@@ -192,7 +201,7 @@ class Emitter:
     def _end(self, event: CallEnd) -> None:
         call = event.call
         custom = self._is_custom(event.index)
-        block = self._calls.pop(event.index, None) or self._call("custom" if custom else "call", call.name, call.id)
+        block = self._calls.pop(event.index, None) or self._call("custom" if custom else "call", event)
         if custom:
             self._grow(block, call.raw_arguments or "")
         elif "call" in self._table.delta and (block.held or not block.pieces):
@@ -218,17 +227,18 @@ class Emitter:
 
     def _grow(self, block: StreamBlock, text: str) -> None:
         block.pieces.append(text)
-        self._length += len(text) if block.kind in ("text", "refusal") else 0
+        if block.kind in ("text", "refusal"):
+            self._length += len(text)
+            block.fresh, self._weighed = self._info.logprobs[self._weighed :], len(self._info.logprobs)
+            block.logprobs += block.fresh
         self._emit(self._table.delta[block.kind](block, text))
 
-    def _open(
-        self, kind: StreamBlockKind, ident: str = "", name: str = "", number: int = 0, *, encrypted: str | None = None
-    ) -> StreamBlock:
+    def _open(self, kind: StreamBlockKind, **fields: Any) -> StreamBlock:
         """Begin a block, where the words before it end."""
         self._close(self._words)
         index = len(self._blocks)
-        ident = ident or self._head.mint("block_", index)
-        block = StreamBlock(kind, self._head, index, ident, name, number, encrypted=encrypted, before=self._length)
+        block = StreamBlock(kind, self._head, index, before=self._length, **fields)
+        block.id = block.id or self._head.mint("block_", index)
         if kind not in ("call", "custom"):
             self._words = block
         self._blocks.append(block)

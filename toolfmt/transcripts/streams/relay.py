@@ -23,7 +23,6 @@ from toolfmt.transcripts.answering.answer_ending import AnswerHead
 from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answers import AnswerEvents, AsyncAnswerEvents, answered
-from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER
 from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.streams.emitter import Emitter
 
@@ -110,10 +109,8 @@ def _told(message: Message) -> tuple[list[Event], AnswerInfo]:
                 made.reasoning(part.text)
                 made.prove(part.owner, part.signature, part.encrypted)
             case CallPart():
-                extra = part.extra
-                if part.signature is not None and part.owner == PROVIDER:
-                    extra = {**extra, f"{OWNER}.thoughtSignature": part.signature}
-                made.call(key, part.name, part.id, form="text" if part.custom else "json", extra=extra)
+                form, signed = "text" if part.custom else "json", (part.owner, part.signature)
+                made.call(key, part.name, part.id, form=form, signed=signed, extra=part.extra)
                 made.arguments(key, part.json)
                 made.end(key)
             case JsonPart(value):
