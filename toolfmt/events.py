@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from operator import is_
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-if TYPE_CHECKING:
-    from toolfmt.model import ToolInvocation
+from toolfmt.model import ToolInvocation
 
 Span: TypeAlias = tuple[int, int]
 """Start and end offset in the input, end exclusive."""

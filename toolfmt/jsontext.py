@@ -13,19 +13,16 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import Any, Final, TypeGuard, cast
 
 from jiter import from_json
 from pydantic_core import to_json
 
 from toolfmt.errors import LimitExceededError, ParseError, UnrepresentableError, UnsafeInputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject, JsonValue
 
 MAX_DEPTH: Final = 128
 """Levels of nesting read by default; the decoder's own bound is 201."""

@@ -16,17 +16,22 @@ exports them, the spans have no effect. The names are those of `opentelemetry-se
 from __future__ import annotations
 
 import re
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from toolfmt import jsontext
+from toolfmt.agents.state import AgentState
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, ReasoningPart, TextPart, Transcript
 from toolfmt.errors import MissingExtraError, ToolFmtError, UnrepresentableError
 from toolfmt.execution.events import (
+    ExecutionEvent,
     InferenceRequestStarted,
     InferenceResponseReceived,
+    Listener,
     RunCompleted,
     RunStarted,
     StepCompleted,
@@ -34,23 +39,16 @@ from toolfmt.execution.events import (
     ToolCallCompleted,
     ToolCallStarted,
 )
+from toolfmt.execution.records import ToolExecution
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonValue
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop
 from toolfmt.transcripts.convert import convert, write
 from toolfmt.transcripts.formats import find
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextvars import Token
-    from datetime import datetime
-
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, SpanKind, Tracer
-
-    from toolfmt.agents.state import AgentState
-    from toolfmt.execution.events import ExecutionEvent, Listener
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.model import JsonValue
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop
 
 
 _RAISED: Final = re.compile(r"([A-Za-z_][\w.]*): ")

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from cyclopts import Parameter
 
@@ -20,18 +20,13 @@ from toolfmt import jsontext
 from toolfmt.cli.choice import meant
 from toolfmt.cli.events import event_record, result_record, say_events
 from toolfmt.cli.output import counted_as, say, write_json, write_table
-from toolfmt.events import CallEnd, coalesce
+from toolfmt.dialect.record import AnyDialect
+from toolfmt.events import CallEnd, Event, coalesce
 from toolfmt.lookup.registry import default_registry
 from toolfmt.manifests import manifest
-from toolfmt.model import JsonObject, ToolInvocation
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation
 from toolfmt.parsing import ParseResult, open_parser, parse
 from toolfmt.tools import tools
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.events import Event
-    from toolfmt.model import JsonValue, ToolDefinition
-
 
 Arrival: TypeAlias = "tuple[int, Event]"
 """An event, and the number of characters after which it was emitted."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import codecs
 import sys
+from collections.abc import Iterable, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.cli.output import UsageError
 from toolfmt.corpora.sources import STDIN
 from toolfmt.errors import ParseError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from io import BufferedReader
-
 
 _PIECE: Final = 65536
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from itertools import pairwise
@@ -15,13 +16,10 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
+from toolfmt.model import JsonValue
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
-
     from rich.console import Console
-
-    from toolfmt.model import JsonValue
 
 USAGE: Final = 2
 """The exit code when the command, or a file that it was given, cannot be used."""

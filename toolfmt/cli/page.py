@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -20,6 +21,7 @@ from toolfmt import jsontext
 from toolfmt.cli.output import visible
 from toolfmt.conversation import (
     CallPart,
+    Content,
     JsonPart,
     MediaPart,
     OpaquePart,
@@ -33,15 +35,11 @@ from toolfmt.conversation import (
     parse_failure,
 )
 from toolfmt.errors import ParseError
+from toolfmt.model import JsonValue
 from toolfmt.transcripts.comparing.flat import Place, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from markdown_it import MarkdownIt
-
-    from toolfmt.conversation import Content
-    from toolfmt.model import JsonValue
 
 
 BlockKind: TypeAlias = Literal["text", "reasoning", "refusal", "call", "result", "error", "data", "tool"]

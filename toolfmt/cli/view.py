@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from toolfmt.cli.files import Files
 from toolfmt.cli.output import UsageError, note, visible
 from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
+from toolfmt.conversation import Transcript
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ParseError
@@ -19,8 +20,6 @@ from toolfmt.transcripts.parts.session_lines import TORN, line_type
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from toolfmt.conversation import Transcript
 
 _LINES: Final = 12
 _PAGE: Final = 200

@@ -9,13 +9,11 @@ millions of values in a few bytes, or of levels of some bits each.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from toolfmt.corpora.pages import Page, PageError, pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _UNPACKED: Final = "UNCOMPRESSED"
 _CODECS: Final = {"LZ4": "lz4_raw"}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
@@ -13,17 +14,12 @@ from toolfmt.detection.detector import Detector
 from toolfmt.detection.records import Detection
 from toolfmt.detection.table import table
 from toolfmt.errors import ParseError
-from toolfmt.events import CallEnd
+from toolfmt.events import CallEnd, CallFailed
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import Registry, default_registry
+from toolfmt.model import JsonValue, ToolDefinition
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from toolfmt.events import CallFailed
-    from toolfmt.model import JsonValue, ToolDefinition
-
-    Read = Callable[[str, str], Sequence[CallEnd | CallFailed]]
+Read = Callable[[str, str], Sequence[CallEnd | CallFailed]]
 
 
 _READ: Final = 65536

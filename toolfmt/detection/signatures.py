@@ -10,16 +10,24 @@ parser, and, unless its body is JSON, an exact one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Slot, Verbatim, pieces, split
+from toolfmt.dialect.syntax import (
+    BODY_SLOTS,
+    PLAIN_NAME,
+    TAG_NAME,
+    Elements,
+    Form,
+    Maybe,
+    Piece,
+    Slot,
+    Syntax,
+    Verbatim,
+    pieces,
+    split,
+)
 from toolfmt.parsers.scanning.patterns import SLOT, head, literal, strip_groups
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from toolfmt.dialect.syntax import Elements, Form, Piece, Syntax
 
 GAP = r"\s{0,64}"
 _SLOT = r"""[^\s<>{}"'\[\]()|]{1,256}"""

@@ -16,29 +16,22 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.detection.detecting import unread
+from toolfmt.detection.detecting import Read, unread
 from toolfmt.detection.table import table
 from toolfmt.errors import UnrepresentableError
-from toolfmt.events import CallEnd, CallFailed, Notice
+from toolfmt.events import CallEnd, CallFailed, Notice, Span
 from toolfmt.jsontext import is_array
-from toolfmt.lookup.registry import default_registry
+from toolfmt.lookup.registry import Registry, default_registry
+from toolfmt.model import ToolDefinition
 from toolfmt.parsers.compiled.sections import any_of
 from toolfmt.parsers.mending.mend_json import JsonMender, doubled
 from toolfmt.parsers.respelling import example, misspelt, renamed, sparing
 from toolfmt.schema import property_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from toolfmt.detection.detecting import Read
-    from toolfmt.events import Span
-    from toolfmt.lookup.registry import Registry
-    from toolfmt.model import ToolDefinition
-
 
 UNREAD: Final = "unread_call"
 """The kind of the notice, and the reason of the failure, of a call that was not read."""

@@ -10,23 +10,31 @@ Each fault raises `DialectRecordError` with the field's JSON Pointer:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
-from toolfmt.dialect.syntax import ANY_KEY, BODY_SLOTS, Maybe, Slot, Syntax, Verbatim, pieces
+from toolfmt.dialect.frames import Frame
+from toolfmt.dialect.literals import Literals
+from toolfmt.dialect.syntax import (
+    ANY_KEY,
+    BODY_SLOTS,
+    Elements,
+    Form,
+    JsonCall,
+    Maybe,
+    Piece,
+    Slot,
+    Syntax,
+    Verbatim,
+    pieces,
+)
 from toolfmt.errors import DialectRecordError
 from toolfmt.jsontext import MAX_NESTING, too_deep
+from toolfmt.model import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pydantic import TypeAdapter
-
-    from toolfmt.dialect.frames import Frame
-    from toolfmt.dialect.literals import Literals
-    from toolfmt.dialect.syntax import Elements, Form, JsonCall, Piece
-    from toolfmt.model import JsonObject
 
 _WILD: Final = frozenset({"any", "plain"})
 _HEAD: Final = frozenset({"name", "id", "server", "agent", "index", "index1", "text", "reasoning"})

@@ -9,15 +9,10 @@ What differs is in the families' own files.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from toolfmt.dialect.record import Provenance
+from toolfmt.dialect.record import Dialect, Provenance, SchemaFormatter
 from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.formatters.json_schemas import openai_line
 from toolfmt.text import text_dialect
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Dialect, SchemaFormatter
 
 THINK = (("<think>", "</think>"),)
 THINK_LINES = (("<think>\n", "\n</think>\n\n"),)

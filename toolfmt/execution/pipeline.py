@@ -7,9 +7,11 @@ ToolCallStarted, prepare, run, ToolCallCompleted, after-hooks
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 import anyio
@@ -30,22 +32,25 @@ from toolfmt.execution.events import (
     log,
     now,
 )
-from toolfmt.execution.hooks import Blocked, ToolContext, addressed, ask, changed, name_of, replaced
-from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate
+from toolfmt.execution.hooks import (
+    AfterHook,
+    BeforeHook,
+    Blocked,
+    Guard,
+    ToolContext,
+    addressed,
+    ask,
+    changed,
+    name_of,
+    replaced,
+)
+from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate, Policy
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
 from toolfmt.execution.running import error_text
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.schema.coercion import relax
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
-
-    from toolfmt.execution.hooks import AfterHook, BeforeHook, Guard
-    from toolfmt.execution.policies.policy import Policy
-
 
 _T = TypeVar("_T")
 _Target: TypeAlias = ResolvedTool | UnrunnableError

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from lxml import etree
@@ -26,15 +27,12 @@ from lxml import etree
 from toolfmt.errors import SchemaError, UnrepresentableError
 from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, mapping, objects, without_null
 from toolfmt.formatters.json_schemas import parameters_object
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.schema.places import kind_of
 from toolfmt.schema.walk import names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - it has no public name
-
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CONSTRAINTS: Final = (

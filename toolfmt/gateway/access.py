@@ -6,21 +6,18 @@ import hmac
 import math
 import time
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from toolfmt.errors import ParseError
-from toolfmt.gateway.config import ClientKey, secret
+from toolfmt.gateway.config import ClientKey, Config, secret
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.transcripts.answering.answer_info import Failure
 
 if TYPE_CHECKING:
-    from contextlib import AsyncExitStack
-
     from starlette.requests import HTTPConnection
-
-    from toolfmt.gateway.config import Config
 
 _HEADERS: Final = ("x-api-key", "x-goog-api-key")
 """Headers that may hold a client's key, beside `Authorization: Bearer`."""

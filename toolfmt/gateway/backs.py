@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 import anyio
@@ -18,20 +19,14 @@ from toolfmt.corpora.tokens import load
 from toolfmt.errors import ParseError
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
-from toolfmt.gateway.config import secret
+from toolfmt.gateway.config import Back, secret
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.jsontext import is_array
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.transcripts.answering.answer_info import Failure
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.workshop.chat_templates.prompt import Prompt, render_prompt
 from toolfmt.workshop.doctor.diagnosis import diagnose
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping, Sequence
-
-    from toolfmt.gateway.config import Back
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-
 
 T = TypeVar("T")
 _HEADERS: Final = {"accept": "*/*", "accept-encoding": "identity", "user-agent": "toolfmt"}

@@ -9,29 +9,26 @@ types/responses/compacted_response.py.
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
 from toolfmt.agents.drivers.chats import Chats
 from toolfmt.errors import ToolFmtError
+from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.echoing import full_item
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import bad_answer, refusal
 from toolfmt.gateway.handling import SUMMARY, Asked, GatewayAnswer
 from toolfmt.jsontext import is_object
 from toolfmt.lookup.choice import chosen
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answers import read_answer
+from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.exchanges import message_list
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
-
-if TYPE_CHECKING:
-    from contextlib import AsyncExitStack
-
-    from toolfmt.gateway.backs import Upstream
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.comparing.loss import Loss
 
 _ASK: Final = (
     "Summarize this conversation so that you can continue it from the summary alone: what the user wants, what was "

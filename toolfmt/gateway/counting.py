@@ -10,20 +10,17 @@ the server's own template is unknown. Without one, the request is refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import Final
 
 from anyio import to_thread
 
+from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.failing import bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler, estimate
 from toolfmt.jsontext import is_object
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import AsyncExitStack
-
-    from toolfmt.gateway.backs import Upstream
-    from toolfmt.model import JsonObject
+from toolfmt.model import JsonObject
 
 _ANSWERS: Final[Mapping[str, Callable[[int], JsonObject]]] = {
     "anthropic": lambda count: {"input_tokens": count},

@@ -9,14 +9,17 @@ A back whose API does not allow the client's names of tools is sent others; the 
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
 from toolfmt.errors import ToolFmtError
+from toolfmt.events import Event
 from toolfmt.gateway.apis import NAMED
+from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import UpstreamError, bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
@@ -25,30 +28,14 @@ from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
 from toolfmt.gateway.unread import unread_notices
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
 from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream, read_answer, read_stream
+from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
 from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.streams.emitter import Emitter
-
-if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncGenerator,
-        AsyncIterable,
-        Awaitable,
-        Callable,
-        Generator,
-        Iterable,
-        Mapping,
-        Sequence,
-    )
-
-    from toolfmt.events import Event
-    from toolfmt.gateway.backs import Upstream
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.comparing.loss import Loss
-
 
 _IDS: Final[Mapping[str, str]] = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """What an answer's id begins with, where the format says it."""

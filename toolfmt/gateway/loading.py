@@ -6,6 +6,7 @@ load_config("gateway.toml")     gateway.toml, line 3: backs/it/kye_env: unknown 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,8 +18,6 @@ from toolfmt.errors import ParseError, close_names, did_you_mean
 from toolfmt.gateway.config import Back, ClientKey, Config, ModelRoute, Redaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-
     from pydantic_core import ErrorDetails
 
 _FIELDS: Final[Mapping[str, str]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -19,22 +20,18 @@ from starlette.responses import Response, StreamingResponse
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
+from toolfmt.gateway.access import Access, Caller
+from toolfmt.gateway.apis import Face
+from toolfmt.gateway.config import Config
 from toolfmt.gateway.failing import ExchangeError, refusal
-from toolfmt.gateway.handling import NOTICES
+from toolfmt.gateway.handling import NOTICES, GatewayAnswer, Handler
+from toolfmt.gateway.metrics import Metrics
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 from toolfmt.transcripts.sse import end_text, event_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-
     from starlette.types import Receive, Scope, Send
-
-    from toolfmt.gateway.access import Access, Caller
-    from toolfmt.gateway.apis import Face
-    from toolfmt.gateway.config import Config
-    from toolfmt.gateway.handling import GatewayAnswer, Handler
-    from toolfmt.gateway.metrics import Metrics
-    from toolfmt.model import JsonObject
 
 
 log: Final = logging.getLogger("toolfmt.gateway")

@@ -18,16 +18,15 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
+from toolfmt.gateway.access import Access
 from toolfmt.gateway.failing import ExchangeError, refusal
+from toolfmt.gateway.handling import Handler
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 
 if TYPE_CHECKING:
     from anyio import CancelScope
     from anyio.streams.memory import MemoryObjectSendStream
-
-    from toolfmt.gateway.access import Access
-    from toolfmt.gateway.handling import Handler
-    from toolfmt.model import JsonObject
 
 log: Final = logging.getLogger("toolfmt.gateway")
 CREATE: Final = "response.create"

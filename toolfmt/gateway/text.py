@@ -13,8 +13,9 @@ again.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from toolfmt import jsontext
 from toolfmt.agents.drivers.chats import Chats
@@ -22,12 +23,26 @@ from toolfmt.agents.drivers.unread import with_unread
 from toolfmt.agents.output import WRONG, JsonOutput
 from toolfmt.conversation import CallPart, ToolChoice
 from toolfmt.correcting import feedback, no_call_feedback
+from toolfmt.dialect.record import AnyDialect, Parser
 from toolfmt.errors import ToolFmtError
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta, coalesce
+from toolfmt.events import (
+    ArgumentsDelta,
+    CallEnd,
+    CallFailed,
+    CallStart,
+    Event,
+    Notice,
+    ReasoningDelta,
+    TextDelta,
+    coalesce,
+)
+from toolfmt.gateway.backs import Upstream
+from toolfmt.gateway.config import Constraint
 from toolfmt.gateway.failing import bad_answer
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.lookup.registry import AUTO, default_registry
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 from toolfmt.parsing import ParseResult, open_parser
 from toolfmt.schema.validation import problems
 from toolfmt.tools import tools as definitions
@@ -35,16 +50,6 @@ from toolfmt.transcripts.answers import read_answer
 from toolfmt.transcripts.format import reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.workshop.grammars import grammar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from toolfmt.dialect.record import AnyDialect, Parser
-    from toolfmt.events import Event
-    from toolfmt.gateway.backs import Upstream
-    from toolfmt.gateway.config import Constraint
-    from toolfmt.model import JsonObject, JsonValue, ToolInvocation
-
 
 CallEvent: TypeAlias = CallStart | ArgumentsDelta | CallEnd | CallFailed
 

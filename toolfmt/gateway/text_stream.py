@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, ReasoningDelta
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    from toolfmt.events import Event
-    from toolfmt.gateway.text import TextRequest
-    from toolfmt.model import JsonObject
-    from toolfmt.transcripts.answers import AsyncAnswerEvents
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, ReasoningDelta
+from toolfmt.gateway.text import TextRequest
+from toolfmt.model import JsonObject
+from toolfmt.transcripts.answers import AsyncAnswerEvents
 
 
 class AsyncEvents:

@@ -9,23 +9,21 @@ The trace of a client goes on here (`traceparent`), and at the back. Content is 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from toolfmt.agents.telemetry import answer_attributes, set_failed, settings
 from toolfmt.errors import MissingExtraError, ToolFmtError
+from toolfmt.gateway.config import Back
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure
 from toolfmt.transcripts.answers import answered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import AsyncExitStack
-
     from opentelemetry.trace import Span, Tracer
     from starlette.requests import Request
-
-    from toolfmt.gateway.config import Back
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure
 
 _PROVIDERS: Final[Mapping[str, str]] = {
     "openai-chat": "openai",

@@ -14,11 +14,12 @@ The package's own dialects are in the modules of `toolfmt.dialects`, each with a
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from toolfmt.arguments import checked
@@ -36,11 +37,6 @@ from toolfmt.lookup.providers import (
     model_names,
 )
 from toolfmt.text import check_reading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from importlib.metadata import EntryPoint
-
 
 GROUP = "toolfmt.dialects"
 

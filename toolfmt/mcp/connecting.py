@@ -6,9 +6,10 @@ with connect_all("mcp.json") as servers: ...          # without an event loop: o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import anyio
@@ -19,16 +20,11 @@ from anyio.lowlevel import current_token
 from toolfmt.arguments import checked
 from toolfmt.mcp.config import from_config
 from toolfmt.mcp.server import Host, McpServer, Options
-from toolfmt.mcp.transports import Target, endpoint
+from toolfmt.mcp.transports import Endpoint, Target, endpoint
+from toolfmt.model import ToolDefinition
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Callable, Collection, Iterator
-    from contextlib import AbstractAsyncContextManager
-    from types import TracebackType
-
-    from toolfmt.mcp.transports import Endpoint
-    from toolfmt.model import ToolDefinition
 
 _OpenT = TypeVar("_OpenT")
 

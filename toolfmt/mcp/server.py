@@ -10,6 +10,7 @@ A lost connection is opened again at the next call; a call that was sent is neve
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,18 +31,14 @@ from toolfmt.errors import (
 from toolfmt.execution.hooks import ToolContext
 from toolfmt.mcp.content import ServerTool, read_answer, read_tools
 from toolfmt.mcp.session import REASON, Session
-from toolfmt.model import ToolResult
+from toolfmt.mcp.transports import Endpoint
+from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from anyio.abc import TaskGroup
     from anyio.from_thread import BlockingPortal
     from anyio.lowlevel import EventLoopToken
     from mcp.shared.dispatcher import ProgressFnT
-
-    from toolfmt.mcp.transports import Endpoint
-    from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation
 
 _STANDSTILL: Final = 5.0
 """Seconds after which an event loop counts as blocked."""

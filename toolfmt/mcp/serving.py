@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import partial
@@ -29,23 +30,17 @@ from mcp.server import Server
 
 import toolfmt
 from toolfmt.arguments import checked
-from toolfmt.execution.events import ToolProgress
+from toolfmt.execution.events import ExecutionEvent, ToolProgress
 from toolfmt.execution.executor import Executor
-from toolfmt.execution.records import AgentStop
+from toolfmt.execution.records import AgentStop, ToolExecution
 from toolfmt.mcp.bounded import LONGEST
 from toolfmt.mcp.content import write_result, write_tool
 from toolfmt.mcp.streams import Receiving, Sending
-from toolfmt.model import ToolInvocation
+from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.tools import ToolRegistry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from mcp.server.context import ServerRequestContext
-
-    from toolfmt.execution.events import ExecutionEvent
-    from toolfmt.execution.records import ToolExecution
-    from toolfmt.model import ToolDefinition
 
 PATH: Final = "/mcp"
 """Where on a web server the protocol is spoken."""

@@ -6,6 +6,7 @@ list of tools up to date, and reports when and why the connection has ended.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -20,15 +21,12 @@ import toolfmt
 from toolfmt.errors import ServerError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.mcp.transports import Endpoint, Trace
+from toolfmt.model import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from anyio.abc import TaskStatus
     from mcp.client import IncomingMessage
     from mcp.shared.dispatcher import ProgressFnT
-
-    from toolfmt.model import JsonObject
 
     Listed = Callable[[Sequence[types.Tool]], None]
 

@@ -8,24 +8,29 @@ deltas wait for its end, because coercion may still change them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import Parser, ParserOptions
 from toolfmt.errors import close_names, did_you_mean, some
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
+from toolfmt.events import (
+    ArgumentsDelta,
+    CallEnd,
+    CallFailed,
+    CallStart,
+    Event,
+    Notice,
+    ReasoningDelta,
+    Span,
+    TextDelta,
+)
 from toolfmt.ids import made
+from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import extra_arguments, problems, relax
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from toolfmt.dialect.record import Parser, ParserOptions
-    from toolfmt.events import Event, Span
-    from toolfmt.model import ToolDefinition, ToolInvocation
-
 
 _BESIDE = frozenset(
     {"after_end", "beside_calls", "code_fence", "hidden_block", "misplaced", "stray_closer", "unclaimed"}

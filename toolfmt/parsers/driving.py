@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from toolfmt.arguments import check_text
+from toolfmt.dialect.record import Parser
 from toolfmt.errors import ParseError
-from toolfmt.events import ArgumentsDelta, CallStart
-from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.events import ArgumentsDelta, CallStart, Event
+from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading
 from toolfmt.parsers.scanning.pieces import MOST, no_events
+from toolfmt.parsers.scanning.sink import Sink
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
-    from toolfmt.dialect.record import Parser
-    from toolfmt.events import Event
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Sink
-
-    Find: TypeAlias = Callable[[list[Event], str], Sequence[Event]]
+Find: TypeAlias = Callable[[list[Event], str], Sequence[Event]]
 
 
 class GrammarDriver:

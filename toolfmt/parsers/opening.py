@@ -6,24 +6,21 @@ Compiled when they are first asked for: most programs read one format of many.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import regex
 
+from toolfmt.dialect.record import Parser, ParserOptions
 from toolfmt.dialect.records import check_syntax
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import DialectRecordError
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
 from toolfmt.parsers.exact.whole import WholeParser, WholeReader
 from toolfmt.parsers.reading.regions import TextParser
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from toolfmt.dialect.record import Parser, ParserOptions
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.parsers.reading.steps import StepSyntax
+from toolfmt.parsers.reading.steps import StepSyntax
 
 _PREPARED = 32
 """How many sets of tools are kept prepared, where the tools' names are part of the grammar."""

@@ -8,20 +8,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import lru_cache
 from html import unescape
 from itertools import permutations
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
+from toolfmt.dialect.record import AnyDialect
+from toolfmt.dialect.syntax import Form
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.mending.mend_tags import TagMender
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
-    from toolfmt.dialect.record import AnyDialect
-    from toolfmt.dialect.syntax import Form
 
 _P = ParamSpec("_P")
 _ReadT = TypeVar("_ReadT")

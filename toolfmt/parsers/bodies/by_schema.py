@@ -9,24 +9,20 @@ Without a schema, an object at the end that has several members leaves the brace
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
 
 import regex
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import Limits
 from toolfmt.dialect.syntax import name_in_id
 from toolfmt.errors import SchemaError
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.bodies.json_values import decode
 from toolfmt.parsers.scanning.cursor import WHITE, Malformed
 from toolfmt.parsers.scanning.resuming import Fault
+from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import declares, extra_arguments, problems, property_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from toolfmt.dialect.record import Limits
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-    from toolfmt.parsers.scanning.sink import Draft
 
 
 def has_one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Collection[str] = ()) -> bool:

@@ -12,26 +12,19 @@ keys of a JSON call: a declared one is an argument, an `id` is a notice.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping
 
 import regex
 
 from toolfmt import jsontext
-from toolfmt.parsers.bodies.element_values import leaf
-from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.events import Event, Span
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+from toolfmt.parsers.bodies.element_values import ArgumentStream, leaf
+from toolfmt.parsers.bodies.json_shapes import JsonNode
+from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading
 from toolfmt.parsers.scanning.patterns import match_next
+from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import declares, property_names, property_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from toolfmt.events import Event, Span
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-    from toolfmt.parsers.bodies.element_values import ArgumentStream
-    from toolfmt.parsers.bodies.json_shapes import JsonNode
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Draft
-
 
 _NAMESPACE = re.compile(r"xmlns(?::.*)?|xml:.*|xsi:.*", re.IGNORECASE).fullmatch
 _CALL_KINDS = frozenset({"function", "tool", "tool_call", "tool_use", "function_call"})

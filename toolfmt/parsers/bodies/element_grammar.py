@@ -12,19 +12,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.dialect.syntax import TAG_NAME
+from toolfmt.dialect.syntax import TAG_NAME, Elements
+from toolfmt.model import JsonObject
 from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, Head, head, literal, strip_groups
-from toolfmt.parsers.scanning.raw_ends import Closer, Ends
+from toolfmt.parsers.scanning.raw_ends import Around, Closer, Ends
 from toolfmt.schema import declares
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.syntax import Elements
-    from toolfmt.model import JsonObject
-    from toolfmt.parsers.scanning.raw_ends import Around
 
 NUMBER = r"[0-9]{1,9}"
 """An element of this name is the item of a list at this place, or a member of an object."""

@@ -5,23 +5,16 @@ Text is typed by the wire's own mark, else by the schema, else it stays text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
-from toolfmt.events import ArgumentsDelta
+from toolfmt.events import ArgumentsDelta, Event, Span
 from toolfmt.jsontext import escape
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.parsers.bodies.element_grammar import ElementGrammar
 from toolfmt.parsers.scanning.cursor import Malformed
-from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.parsers.scanning.pieces import Pieces, Taker
+from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import chosen, coerce, declares, depends, infer, item_schema, property_schema, types
-
-if TYPE_CHECKING:
-    from toolfmt.events import Event, Span
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.parsers.bodies.element_grammar import ElementGrammar
-    from toolfmt.parsers.scanning.pieces import Taker
-    from toolfmt.parsers.scanning.sink import Draft
-
 
 _LONG = 512
 """Characters of a piece that is better not escaped twice."""

@@ -14,28 +14,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.record import Limits
 from toolfmt.jsontext import is_object
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.parsers.bodies.claims import Strays
+from toolfmt.parsers.bodies.element_grammar import ElementGrammar
 from toolfmt.parsers.bodies.element_values import ArgumentStream, Children, Repeated, Untyped, leaf
 from toolfmt.parsers.bodies.raw_text import RawText
-from toolfmt.parsers.scanning.cursor import WHITE, Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.damage import misread
 from toolfmt.parsers.scanning.patterns import NOTE, attributes, cut_off, decode_entities, match_next, strip_groups
-from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.parsers.scanning.pieces import Pieces, Taker
 from toolfmt.parsers.scanning.raw_ends import Closer, Opening
+from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import declares, property_names, property_schema, takes_none, types
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Limits
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.parsers.bodies.claims import Strays
-    from toolfmt.parsers.bodies.element_grammar import ElementGrammar
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.pieces import Taker
-    from toolfmt.parsers.scanning.sink import Draft
 
 _LAYOUT = regex.compile(rf"\s{{1,256}}|{NOTE}")
 _NAME = re.compile(r"<([A-Za-z_][\w.\-]*)[\s/>]").match

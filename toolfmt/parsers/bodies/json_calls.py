@@ -9,25 +9,21 @@ as they arrive; keys may come in any order; what no template names is skipped.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Collection
+from typing import TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import Limits
+from toolfmt.dialect.syntax import JsonCall
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.parsers.bodies.by_schema import has_one_reading
 from toolfmt.parsers.bodies.claims import ArgumentsText, enclosed, hidden, misplaced, refuse_mended, report, unclaimed
+from toolfmt.parsers.bodies.json_shapes import JsonNode
 from toolfmt.parsers.bodies.json_values import decode, embedded, peek, read_value, skip_space, whole_value
-from toolfmt.parsers.scanning.cursor import WHITE, Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import takes_none
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from toolfmt.dialect.record import Limits
-    from toolfmt.dialect.syntax import JsonCall
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.parsers.bodies.json_shapes import JsonNode
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Draft
 
 ReadOne: TypeAlias = "Callable[[Cursor, JsonNode], Reading[None]]"
 _UNCLEAR = frozenset({"", "/"})  # after a colon: more may come, or a comment

@@ -8,15 +8,11 @@ becomes a tree: under `tool` an object, in it `function` holds the name and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from toolfmt.dialect.syntax import ANY_KEY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from toolfmt.dialect.syntax import JsonCall
+from toolfmt.dialect.syntax import ANY_KEY, JsonCall
 
 SLOTS = {
     "{name}": "name",

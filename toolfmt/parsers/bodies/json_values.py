@@ -13,19 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import Limits
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
-from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Truncated
-from toolfmt.parsers.scanning.pieces import Pieces
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Limits
-    from toolfmt.model import JsonValue
-    from toolfmt.parsers.scanning.cursor import Reading
-    from toolfmt.parsers.scanning.pieces import Taker
-
+from toolfmt.model import JsonValue
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Reading, Truncated
+from toolfmt.parsers.scanning.pieces import Pieces, Taker
 
 Note = Callable[[str], None]
 

@@ -8,18 +8,14 @@ r"""A language of literals, compiled: what its texts begin and end with, and wha
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import regex
 
-from toolfmt.dialect.literals import KEYWORD
+from toolfmt.dialect.literals import KEYWORD, Literals
 from toolfmt.parsers.scanning.patterns import GAP, sieve, strip_groups
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.dialect.literals import Literals
 
 _BRACKETS: Final = re.compile(r"[\\()\[\]{}]+").fullmatch
 """A closer that is no marker of its own."""

@@ -11,22 +11,17 @@ surely ends an argument counts, and never in the middle of a quoted part.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import regex
 
 from toolfmt.dialect.literals import KEYWORD
-from toolfmt.parsers.scanning.cursor import WHITE, Malformed, Truncated
+from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.damage import mentioned, part_of
 from toolfmt.parsers.scanning.patterns import cut_off, match_first, match_next
-from toolfmt.parsers.scanning.pieces import IGNORED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.pieces import Taker
+from toolfmt.parsers.scanning.pieces import IGNORED, Taker
 
 _ESCAPES: Final = (
     regex.compile(r"\\(?P<code>x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"),

@@ -11,30 +11,26 @@ a value without quotes is a text.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import regex
 
 from toolfmt import jsontext
 from toolfmt.dialect.literals import KEYWORD
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.parsers.bodies.by_schema import has_one_reading
 from toolfmt.parsers.bodies.claims import refuse_phrases
 from toolfmt.parsers.bodies.element_values import StringText
+from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
 from toolfmt.parsers.bodies.literal_strings import LiteralTexts
-from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import NEVER, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.damage import differs_by_one_character, misread
 from toolfmt.parsers.scanning.patterns import cut_off, match_first, match_next
 from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import coerce, declares, kind_of, property_names, property_schema, types
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.dialect.record import ParserOptions
-    from toolfmt.model import JsonObject, ToolDefinition
-    from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Draft
 
 _SPACE = re.compile(r"\s*").match
 _WORD: Final = regex.compile(r"""[^\s,;:()\[\]{}='"<#]{1,5000}+(?=[\s,;:()\[\]{}='"<#])""")

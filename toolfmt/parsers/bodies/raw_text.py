@@ -9,24 +9,17 @@ Verbatim quotes such as CDATA are honoured and entities decoded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import regex
 
-from toolfmt.parsers.scanning.cursor import WHITE, Malformed, Truncated
+from toolfmt.events import Span
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.damage import ends_as, ends_in_tag, ends_nearly, mentioned, part_of
 from toolfmt.parsers.scanning.patterns import PARTIAL, decode_entities, match_next
-from toolfmt.parsers.scanning.pieces import Pieces
-from toolfmt.parsers.scanning.raw_ends import TAIL
+from toolfmt.parsers.scanning.pieces import Pieces, Taker
+from toolfmt.parsers.scanning.raw_ends import TAIL, Closer, Ends, Opening
 from toolfmt.parsers.scanning.value_text import ValueText
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.events import Span
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.pieces import Taker
-    from toolfmt.parsers.scanning.raw_ends import Closer, Ends, Opening
 
 _UNFOLLOWED = "a value's closing tag is followed by neither the next value nor the end of what is around it"
 MOST_BACK = 16

@@ -16,24 +16,20 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import regex
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import Limits, ParserOptions
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.bodies.claims import refuse_phrases
 from toolfmt.parsers.bodies.yaml_nodes import Plain, YamlError, YamlNode, parse, resolve
-from toolfmt.parsers.scanning.cursor import Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import GAP, first_match, match_next
 from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import chosen, coerce, declares, depends, item_schema, property_schema, types
 from toolfmt.schema.places import kind_of
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Limits, ParserOptions
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Draft
 
 _DEEPEST = 256
 _OBJECT = frozenset({"object"})

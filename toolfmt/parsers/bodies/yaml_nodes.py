@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import yaml
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from toolfmt.model import JsonValue
+from toolfmt.model import JsonValue
 
 _events: Final = cast("Callable[..., Iterator[yaml.Event]]", yaml.parse)  # type: ignore[reportUnknownMemberType] - half typed
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

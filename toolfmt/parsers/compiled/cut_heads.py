@@ -6,20 +6,18 @@ I look.\n<tool_call>\n<function=get_weather
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.syntax import Syntax
 from toolfmt.parsers.compiled.sections import BODY, is_named, lead_of
-from toolfmt.parsers.scanning.patterns import first_match, literal
+from toolfmt.parsers.scanning.patterns import Head, first_match, literal
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterable, Iterator
-
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.parsers.scanning.patterns import Head
 
 
 class CutHeads:

@@ -10,20 +10,15 @@ A list of call expressions, and a header that is but a name, get a character tha
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import regex
 
 from toolfmt import jsontext
-from toolfmt.parsers.bodies.json_shapes import names_a_call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.dialect.syntax import JsonCall
-    from toolfmt.model import JsonValue
-    from toolfmt.parsers.bodies.json_shapes import JsonNode
-    from toolfmt.parsers.compiled.grammar import CompiledSyntax
+from toolfmt.dialect.syntax import JsonCall
+from toolfmt.model import JsonValue
+from toolfmt.parsers.bodies.json_shapes import JsonNode, names_a_call
+from toolfmt.parsers.compiled.grammar import CompiledSyntax
 
 ZERO_WIDTH = "\u2060"
 """Word joiner: not seen, but enough to break what it is in."""

@@ -6,13 +6,13 @@ Built once per dialect and shared by all its parsers.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import regex
 
-from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
+from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME, Form, Pair, Syntax
 from toolfmt.parsers.bodies.element_grammar import ElementGrammar
 from toolfmt.parsers.bodies.json_shapes import compile_shape
 from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar, ending
@@ -51,11 +51,6 @@ from toolfmt.parsers.scanning.patterns import (
 )
 from toolfmt.parsers.scanning.raw_ends import Around
 from toolfmt.parsers.scanning.resuming import Nesting, Resync
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from toolfmt.dialect.syntax import Form, Pair, Syntax
 
 _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
 """A closer of which no text is made to be rid: a bracket may be anybody's."""

@@ -13,23 +13,18 @@ them, they are read over first, and again once the name is known.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import regex
 
+from toolfmt.dialect.syntax import Elements
+from toolfmt.parsers.bodies.claims import Strays
 from toolfmt.parsers.bodies.elements import skip_layout
 from toolfmt.parsers.bodies.raw_text import RawText
-from toolfmt.parsers.scanning.cursor import Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import LAYOUT, SLOT, cut_off, decode_entities, head, literal, match_next
 from toolfmt.parsers.scanning.pieces import IGNORED
 from toolfmt.parsers.scanning.raw_ends import Ends
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.dialect.syntax import Elements
-    from toolfmt.parsers.bodies.claims import Strays
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
 
 
 class HeadParts:

@@ -10,20 +10,16 @@ where it is not closed, its marker is text as any other.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.frames import Frame
+from toolfmt.dialect.syntax import Syntax
+from toolfmt.parsers.scanning.cursor import Cursor, Reading
 from toolfmt.parsers.scanning.patterns import GAP, literal, match_next
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.dialect.frames import Frame
-    from toolfmt.dialect.syntax import Syntax
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Sink
+from toolfmt.parsers.scanning.sink import Sink
 
 
 class Leading:

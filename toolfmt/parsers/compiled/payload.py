@@ -11,20 +11,14 @@ may, has its own closing marker.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import regex
 
-from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Truncated
+from toolfmt.events import Span
+from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Cursor, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import GAP, match_next, plain_start, sieve
-from toolfmt.parsers.scanning.pieces import Pieces
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from toolfmt.events import Span
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.pieces import Taker
+from toolfmt.parsers.scanning.pieces import Pieces, Taker
 
 
 class PayloadEnds:

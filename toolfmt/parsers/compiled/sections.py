@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import regex
 
 from toolfmt.dialect.literals import KEYWORD
-from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME
-from toolfmt.parsers.scanning.cursor import WHITE
+from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, Form, JsonCall, Pair
+from toolfmt.parsers.bodies.element_grammar import ElementGrammar
+from toolfmt.parsers.bodies.json_shapes import JsonNode
+from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
+from toolfmt.parsers.compiled.head_parts import HeadParts
+from toolfmt.parsers.compiled.payload import PayloadEnds
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor
 from toolfmt.parsers.scanning.patterns import FENCE, GAP, LAYOUT, Head, cut_off, literal, plain_start, strip_groups
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from toolfmt.dialect.syntax import Form, JsonCall, Pair
-    from toolfmt.parsers.bodies.element_grammar import ElementGrammar
-    from toolfmt.parsers.bodies.json_shapes import JsonNode
-    from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
-    from toolfmt.parsers.compiled.head_parts import HeadParts
-    from toolfmt.parsers.compiled.payload import PayloadEnds
-    from toolfmt.parsers.scanning.cursor import Cursor
-    from toolfmt.parsers.scanning.resuming import Nesting, Resync
-
+from toolfmt.parsers.scanning.resuming import Nesting, Resync
 
 _PARTS = re.compile(r"<[^<>]+>|\w+")
 """The tags of a closer, and the words between them."""

@@ -7,19 +7,15 @@ r"""The text that was passed on since the last call, and whether it ends inside 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
+from toolfmt.model import ToolDefinition
+from toolfmt.parsers.compiled.grammar import CompiledSyntax
 from toolfmt.parsers.scanning.damage import differs_by_one_character, letters, mentioned
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import declares
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from toolfmt.model import ToolDefinition
-    from toolfmt.parsers.compiled.grammar import CompiledSyntax
 
 _LONGEST = 4096
 """As much of a line as is looked at."""

@@ -9,28 +9,23 @@ answer in which there is anything else, be it a quotation, is read by the gramma
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from toolfmt.dialect.record import Parser, ParserOptions
 from toolfmt.dialect.syntax import template_slots
-from toolfmt.events import ArgumentsDelta, CallEnd, CallStart, TextDelta
-from toolfmt.parsers.compiled.sections import with_and_without
+from toolfmt.events import ArgumentsDelta, CallEnd, CallStart, Event, TextDelta
+from toolfmt.parsers.compiled.grammar import CompiledSyntax
+from toolfmt.parsers.compiled.sections import FormGrammar, Section, with_and_without
 from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.exact.text_before import inside_code, line_of, opens_markup, opens_string
-from toolfmt.parsers.exact.written import SPACE, NotAtOnce, WrittenForm, as_written
+from toolfmt.parsers.exact.written import SPACE, NotAtOnce, ReadCall, WrittenForm, as_written
 from toolfmt.parsers.scanning.cursor import WHITE
 from toolfmt.parsers.scanning.surroundings import may_quote
 from toolfmt.schema import problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import regex
-
-    from toolfmt.dialect.record import Parser, ParserOptions
-    from toolfmt.events import Event
-    from toolfmt.parsers.compiled.grammar import CompiledSyntax
-    from toolfmt.parsers.compiled.sections import FormGrammar, Section
-    from toolfmt.parsers.exact.written import ReadCall
 
 _LIST = re.compile(rf"{SPACE}\[").match
 _NEXT = re.compile(rf"{SPACE}([,\]])").match

@@ -11,15 +11,20 @@ give the same events for the same text.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias, cast
 
 from toolfmt import jsontext
-from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Verbatim, pieces, split
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Piece, Verbatim, pieces, split
 from toolfmt.jsontext import MAX_DIGITS, encodable, is_object, try_value
+from toolfmt.model import CallProvenance, JsonObject, JsonValue, ToolDefinition, ToolInvocation
 from toolfmt.parsers.bodies.claims import enclosed
+from toolfmt.parsers.bodies.element_grammar import ElementGrammar
 from toolfmt.parsers.bodies.element_values import leaf, plain
 from toolfmt.parsers.bodies.elements import BY_FLAG, KNOWN, WRAPPERS, meant
 from toolfmt.parsers.bodies.json_shapes import KEY_IS_NAME
+from toolfmt.parsers.compiled.sections import FormGrammar
 from toolfmt.parsers.scanning.cursor import WHITE
 from toolfmt.parsers.scanning.damage import misread, part_of
 from toolfmt.parsers.scanning.patterns import decode_entities
@@ -27,19 +32,9 @@ from toolfmt.parsers.scanning.sink import invocation
 from toolfmt.parsers.scanning.value_text import object_text
 from toolfmt.schema import declares, depends, plain_type, property_schema, types
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import TypeAlias
-
-    from toolfmt.dialect.record import ParserOptions
-    from toolfmt.dialect.syntax import Piece
-    from toolfmt.model import CallProvenance, JsonObject, JsonValue, ToolDefinition, ToolInvocation
-    from toolfmt.parsers.bodies.element_grammar import ElementGrammar
-    from toolfmt.parsers.compiled.sections import FormGrammar
-
-    _Arguments: TypeAlias = tuple[JsonObject, int]
-    ReadCall: TypeAlias = tuple[ToolInvocation, str | None, int]
-    _Reader: TypeAlias = Callable[[str, int, ParserOptions, ToolDefinition | None], _Arguments | None]
+_Arguments: TypeAlias = tuple[JsonObject, int]
+ReadCall: TypeAlias = tuple[ToolInvocation, str | None, int]
+_Reader: TypeAlias = Callable[[str, int, ParserOptions, ToolDefinition | None], _Arguments | None]
 
 SPACE = r"[ \t\r\n]{0,64}"
 _BLANK = r"[ \t\r\n]{1,64}"

@@ -10,20 +10,17 @@ else there is, a sum, a comment or a number that JSON writes otherwise, is left 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
 from toolfmt.parsers.bodies.literal_strings import unescaped
 from toolfmt.parsers.bodies.literal_values import WORDS
 from toolfmt.parsers.scanning.damage import misread, part_of
 from toolfmt.schema import coerce, plain_type, property_schema, types
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.dialect.record import ParserOptions
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-    from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
 
 _DEEPEST: Final = 16
 _LONGEST: Final = 18

@@ -10,14 +10,11 @@ nothing decides ends the attempt. Nothing is dropped, and no value is made up.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from toolfmt import jsontext
 from toolfmt.parsers.mending.mend_strings import NoSingleReading, encoded, odd_end, within
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
 
 _SPACE = re.compile(r"\s*+").match
 _COMMENT = re.compile(r"//[^\n]*\n|/\*.*?\*/|#[^\n]*\n", re.DOTALL).match

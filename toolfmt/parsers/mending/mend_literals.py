@@ -8,16 +8,12 @@ Every change that there may be is tried, so that a call which two of them make r
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
 from toolfmt.dialect.literals import KEYWORD
-from toolfmt.dialect.syntax import spelled
+from toolfmt.dialect.syntax import Form, spelled
 from toolfmt.parsers.mending.mend_tags import Mend
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from toolfmt.dialect.syntax import Form
 
 _MOST: Final = 24
 """Places of a call at which something may be missing, at the most."""

@@ -11,21 +11,16 @@ written where the next one shows that it is. Which of the texts was meant, the r
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from toolfmt.dialect.syntax import spelled
+from toolfmt.dialect.syntax import Form, spelled
 from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.mending.mend_json import JsonMender
 from toolfmt.parsers.scanning.damage import differs_by_one_character, like_closer
 from toolfmt.schema import property_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from toolfmt.dialect.syntax import Form
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 _TAG = re.compile(r"<[^<>\n]{1,300}>")
 _LIKE = re.compile(

@@ -8,27 +8,21 @@ slip does not leave one reading, there is no call.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from toolfmt.dialect.syntax import BODY_SLOTS, markers, spelled
+from toolfmt.dialect.record import Parser
+from toolfmt.dialect.syntax import BODY_SLOTS, Form, Syntax, markers, spelled
 from toolfmt.errors import SchemaError
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
+from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.bodies.by_schema import may_belong_outside
 from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.mending.mend_json import SINGLE, JsonMender, single_braces
 from toolfmt.parsers.mending.mend_literals import LiteralMender
 from toolfmt.parsers.mending.mend_tags import Mend, TagMender
 from toolfmt.schema import declares, problems, property_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from toolfmt.dialect.record import Parser
-    from toolfmt.dialect.syntax import Form, Syntax
-    from toolfmt.events import Event
-    from toolfmt.model import ToolDefinition, ToolInvocation
 
 _MOST = 100_000
 """Characters of a call that is mended, at the most."""

@@ -11,29 +11,22 @@ others are calls too, or failures.
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.syntax import JsonCall
+from toolfmt.model import CallProvenance
 from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
 from toolfmt.parsers.bodies.json_calls import CallObject
+from toolfmt.parsers.bodies.json_shapes import JsonNode
 from toolfmt.parsers.bodies.json_values import ignore, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.reading.bare_ends import ODD, BareEnds, Verdict, cannot_be_call, foreign, judge
 from toolfmt.parsers.reading.call_ends import goes_on, skip_surplus
-from toolfmt.parsers.reading.skipping import NEAR, pass_on
-from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
+from toolfmt.parsers.reading.skipping import NEAR, Skipper, pass_on
+from toolfmt.parsers.scanning.cursor import NEVER, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import GAP, JSON_START, match_next
 from toolfmt.parsers.scanning.pieces import IGNORED
-from toolfmt.parsers.scanning.sink import Draft
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.syntax import JsonCall
-    from toolfmt.model import CallProvenance
-    from toolfmt.parsers.bodies.json_shapes import JsonNode
-    from toolfmt.parsers.reading.skipping import Skipper
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Sink
-
+from toolfmt.parsers.scanning.sink import Draft, Sink
 
 _NEXT = rf"{GAP};{GAP}"
 _NEXT_IN_FENCE = rf"{GAP}[;,]?{GAP}"

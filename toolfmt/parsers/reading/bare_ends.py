@@ -11,17 +11,15 @@ no tools are given, if it holds nothing but a call's own keys.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.model import JsonObject
-    from toolfmt.parsers.bodies.json_calls import CallObject
-    from toolfmt.parsers.bodies.json_shapes import JsonNode
-    from toolfmt.parsers.scanning.cursor import Cursor
-    from toolfmt.parsers.scanning.sink import Draft, Sink
+from toolfmt.model import JsonObject
+from toolfmt.parsers.bodies.json_calls import CallObject
+from toolfmt.parsers.bodies.json_shapes import JsonNode
+from toolfmt.parsers.scanning.cursor import Cursor
+from toolfmt.parsers.scanning.sink import Draft, Sink
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,29 +8,24 @@ f[ARGS]{"a": {"b": 1}}, "c": 2}      the object ended too early: no call
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import regex
 
 from toolfmt import jsontext
+from toolfmt.model import JsonObject
 from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
-from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Malformed
+from toolfmt.parsers.bodies.element_grammar import ElementGrammar
+from toolfmt.parsers.compiled.sections import FormGrammar
+from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Cursor, Malformed, Reading
 from toolfmt.parsers.scanning.damage import letters
 from toolfmt.parsers.scanning.patterns import cut_off, match_next, search_on
+from toolfmt.parsers.scanning.sink import Draft, Sink
 from toolfmt.schema import declares, takes_none
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
-    from toolfmt.model import JsonObject
-    from toolfmt.parsers.bodies.element_grammar import ElementGrammar
-    from toolfmt.parsers.compiled.sections import FormGrammar
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Draft, Sink
-
-    Note: TypeAlias = Callable[[str, str, int, int], None]
+Note: TypeAlias = Callable[[str, str, int, int], None]
 
 _ARGUMENT = r"<(?:[|\uff5c]\w{1,16}[|\uff5c])?(?:[Pp]aram|[Aa]rg)\w{0,12}[\s=>]"
 """What an argument begins with in the formats that write elements."""

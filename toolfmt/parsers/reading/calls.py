@@ -7,19 +7,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import regex
 
 from toolfmt import jsontext
 from toolfmt.dialect.syntax import PLAIN_NAME
 from toolfmt.errors import RenderError
+from toolfmt.model import CallProvenance, JsonObject
 from toolfmt.parsers.bodies.by_schema import held_name, name_by_fit, without_brace
 from toolfmt.parsers.bodies.call_lists import CallList
 from toolfmt.parsers.bodies.claims import Strays, enclosed, refuse_mended
 from toolfmt.parsers.bodies.elements import ElementReader, skip_layout
 from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import decode, peek, read_value, skip_space, whole_value
+from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
+from toolfmt.parsers.compiled.head_parts import HeadParts
+from toolfmt.parsers.compiled.sections import FormGrammar
 from toolfmt.parsers.reading.call_ends import (
     close_object,
     is_closer,
@@ -33,23 +37,12 @@ from toolfmt.parsers.reading.call_ends import (
     skip_second_head,
 )
 from toolfmt.parsers.reading.payload_calls import PayloadReader
-from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
-from toolfmt.parsers.scanning.patterns import FENCE, GAP, cut_off, match_next, skip_cut
+from toolfmt.parsers.reading.skipping import Skipper
+from toolfmt.parsers.scanning.cursor import NEVER, Cursor, Malformed, Reading, Truncated
+from toolfmt.parsers.scanning.patterns import FENCE, GAP, Tag, cut_off, match_next, skip_cut
 from toolfmt.parsers.scanning.raw_ends import Closer
-from toolfmt.parsers.scanning.sink import Draft
+from toolfmt.parsers.scanning.sink import Draft, Sink
 from toolfmt.schema import takes_none
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.model import CallProvenance, JsonObject
-    from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
-    from toolfmt.parsers.compiled.head_parts import HeadParts
-    from toolfmt.parsers.compiled.sections import FormGrammar
-    from toolfmt.parsers.reading.skipping import Skipper
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.patterns import Tag
-    from toolfmt.parsers.scanning.sink import Sink
 
 _TAG = regex.compile(r"</?[^\s<>]{1,64}[\s>]")
 _EMPTY_LIST = regex.compile(r"\[\s{0,64}\]")

@@ -8,32 +8,26 @@ input follows; a call's body decides itself where it ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import regex
 
 from toolfmt import jsontext
+from toolfmt.dialect.frames import Frame, Route
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.model import JsonObject
 from toolfmt.parsers.bodies.element_values import StringText
 from toolfmt.parsers.bodies.json_values import skip_space
+from toolfmt.parsers.compiled.grammar import CompiledSyntax
+from toolfmt.parsers.compiled.sections import FormGrammar
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.reading.call_ends import refuse_argument, skip_odd_closer
 from toolfmt.parsers.reading.calls import CallReader
 from toolfmt.parsers.reading.skipping import Skipper
-from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import cut_off, match_next, search_on, search_open, skip_cut
-from toolfmt.parsers.scanning.pieces import IGNORED, Pieces
+from toolfmt.parsers.scanning.pieces import IGNORED, Pieces, Taker
 from toolfmt.parsers.scanning.sink import Draft, Sink, Spoken
 from toolfmt.parsers.scanning.surroundings import Surroundings
 from toolfmt.schema import property_names
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.frames import Frame, Route
-    from toolfmt.dialect.record import ParserOptions
-    from toolfmt.model import JsonObject
-    from toolfmt.parsers.compiled.grammar import CompiledSyntax
-    from toolfmt.parsers.compiled.sections import FormGrammar
-    from toolfmt.parsers.scanning.cursor import Reading
-    from toolfmt.parsers.scanning.pieces import Taker
 
 _BLANK = regex.compile(r"\s{0,256}").match
 

@@ -8,17 +8,12 @@ text    I sent {"q": "x"}.  a message that quotes it: kept
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, UnrepresentableError
-from toolfmt.events import Notice, TextDelta
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from toolfmt.events import Event
-    from toolfmt.model import JsonObject, ToolInvocation
+from toolfmt.events import Event, Notice, TextDelta
+from toolfmt.model import JsonObject, ToolInvocation
 
 _OPENS = re.compile(r"```\w*+[ \t]*+\n?+")
 _ARGUMENTS = ("arguments", "args", "parameters", "input")

@@ -9,13 +9,11 @@ Where the quotes are in doubt, so is the end of the call.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import regex
 
-if TYPE_CHECKING:
-    from toolfmt.parsers.compiled.sections import FormGrammar
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
+from toolfmt.parsers.compiled.sections import FormGrammar
+from toolfmt.parsers.scanning.cursor import Cursor, Reading
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 

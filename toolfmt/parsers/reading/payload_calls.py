@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from toolfmt import jsontext
+from toolfmt.model import JsonObject
 from toolfmt.parsers.bodies.json_values import skip_space
 from toolfmt.parsers.compiled.payload import followed_by_call, read_payload, read_prose
-from toolfmt.parsers.scanning.cursor import Malformed, Truncated
+from toolfmt.parsers.compiled.sections import FormGrammar
+from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import cut_off, match_next, skip_cut
-from toolfmt.parsers.scanning.pieces import Pieces
-from toolfmt.parsers.scanning.sink import Spoken
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.parsers.compiled.sections import FormGrammar
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.pieces import Taker
-    from toolfmt.parsers.scanning.sink import Draft
+from toolfmt.parsers.scanning.pieces import Pieces, Taker
+from toolfmt.parsers.scanning.sink import Draft, Spoken
 
 
 class PayloadReader:

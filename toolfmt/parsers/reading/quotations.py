@@ -9,20 +9,15 @@ A call in a fence may be meant: it is read, with the provenance `fenced`. So is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import regex
 
+from toolfmt.parsers.exact.text_before import TextBefore
+from toolfmt.parsers.reading.recovering import Recovery
+from toolfmt.parsers.scanning.cursor import Cursor, Reading
 from toolfmt.parsers.scanning.patterns import match_next, search_on
-from toolfmt.parsers.scanning.sink import Draft
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.parsers.exact.text_before import TextBefore
-    from toolfmt.parsers.reading.recovering import Recovery
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Sink
+from toolfmt.parsers.scanning.sink import Draft, Sink
 
 QUOTES = frozenset({"`", '"', "'"})
 _END_OF_CODE = regex.compile(r"[`\n]")

@@ -6,27 +6,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import regex
 
 from toolfmt.dialect.literals import KEYWORD
+from toolfmt.model import JsonObject
+from toolfmt.parsers.compiled.sections import FormGrammar, Section
+from toolfmt.parsers.exact.text_before import TextBefore
 from toolfmt.parsers.reading.call_ends import HOLDS_ARGUMENT, skip_odd_closer, skip_surplus
 from toolfmt.parsers.reading.passing import pass_call
-from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import BROKEN_CALL, cut_off, match_first, match_next, search_open, skip_cut
-from toolfmt.parsers.scanning.resuming import Fault
-from toolfmt.parsers.scanning.sink import Draft
+from toolfmt.parsers.scanning.resuming import Fault, Nesting, Resync
+from toolfmt.parsers.scanning.sink import Draft, Sink
 from toolfmt.schema import declares
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
-    from toolfmt.parsers.compiled.sections import FormGrammar, Section
-    from toolfmt.parsers.exact.text_before import TextBefore
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.resuming import Nesting, Resync
-    from toolfmt.parsers.scanning.sink import Sink
-
 
 MOST_SECOND_LOOKS = 16
 """How many broken calls are read again from where they may have gone wrong: each may reach to the end."""

@@ -12,7 +12,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.model import JsonObject
 from toolfmt.parsers.bodies.claims import no_call_follows
+from toolfmt.parsers.compiled.grammar import CompiledSyntax
+from toolfmt.parsers.compiled.sections import FormGrammar, Section
 from toolfmt.parsers.driving import GrammarDriver
 from toolfmt.parsers.exact.text_before import TextBefore
 from toolfmt.parsers.reading.bare import BareReader
@@ -20,18 +24,12 @@ from toolfmt.parsers.reading.calls import CallReader
 from toolfmt.parsers.reading.quotations import QUOTES, Quotations
 from toolfmt.parsers.reading.recovering import Recovery
 from toolfmt.parsers.reading.skipping import Skipper
-from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import cut_off, first_match, match_first, match_next, search_on
 from toolfmt.parsers.scanning.sink import Draft, Sink
 
 if TYPE_CHECKING:
     import regex
-
-    from toolfmt.dialect.record import ParserOptions
-    from toolfmt.model import JsonObject
-    from toolfmt.parsers.compiled.grammar import CompiledSyntax
-    from toolfmt.parsers.compiled.sections import FormGrammar, Section
-    from toolfmt.parsers.scanning.cursor import Reading
 
 
 class TextParser(GrammarDriver):

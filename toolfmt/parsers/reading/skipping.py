@@ -12,20 +12,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.record import Limits
 from toolfmt.parsers.bodies.json_values import ignore, read_value
-from toolfmt.parsers.scanning.cursor import Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.pieces import IGNORED
-from toolfmt.parsers.scanning.sink import Spoken
-
-if TYPE_CHECKING:
-    from toolfmt.dialect.record import Limits
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-    from toolfmt.parsers.scanning.sink import Sink
-
+from toolfmt.parsers.scanning.sink import Sink, Spoken
 
 NEAR = 1024
 """Characters that are looked at after the place where an object broke."""

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import Limits
 from toolfmt.errors import ParseError
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.bodies.json_values import decode
 from toolfmt.parsers.scanning.cursor import Malformed
 from toolfmt.schema import problems, property_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolfmt.dialect.record import Limits
-    from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 MOST_CODE: Final = 8192
 """Characters of keyword arguments that are read as Python; longer ones are read as JSON alone."""

@@ -12,27 +12,23 @@ A step in a code fence after other text is shown, not made, and nothing counts a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Collection, Iterable
+from typing import ClassVar, Final
 
 import regex
 
 from toolfmt import jsontext
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.dialect.syntax import Form, Syntax
+from toolfmt.model import JsonObject
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
 from toolfmt.parsers.compiled.sections import any_of
 from toolfmt.parsers.reading.regions import TextParser
 from toolfmt.parsers.reading.step_inputs import read_input
-from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Truncated
+from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import FENCE, GAP, JSON_HINT, SLOT, Head, literal, match_next, search_on
 from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import property_names
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from toolfmt.dialect.record import ParserOptions
-    from toolfmt.dialect.syntax import Form, Syntax
-    from toolfmt.model import JsonObject
-    from toolfmt.parsers.scanning.cursor import Reading
 
 _LINE: Final = r"(?<![^\n])[ \t]{0,8}"
 _BULLET: Final = r"(?:(?:#{1,6}|[\-*+]|[0-9]{1,2}[.)])[ \t]{1,4})?"

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
-from toolfmt.parsers.scanning.pieces import Pieces, no_events
-
-if TYPE_CHECKING:
-    from toolfmt.events import Event
-    from toolfmt.parsers.scanning.pieces import Waiting
+from toolfmt.events import Event
+from toolfmt.parsers.scanning.pieces import Pieces, Waiting, no_events
 
 ResultT = TypeVar("ResultT")
 Reading: TypeAlias = Generator[None, None, ResultT]

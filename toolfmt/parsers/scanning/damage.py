@@ -9,13 +9,10 @@ A value in which the markup does not balance was meant as two, unless what is in
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from toolfmt.model import JsonObject
 from toolfmt.parsers.scanning.cursor import WHITE
 from toolfmt.schema import types
-
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject
 
 REACH = 64
 """How many of a value's last characters are looked at."""

@@ -11,20 +11,17 @@ pattern is asked only where a `sieve` lets something through.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME
-from toolfmt.parsers.scanning.cursor import WHITE
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Reading
 from toolfmt.parsers.scanning.damage import is_odd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import regex
-
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
 
 
 GAP = r"\s{0,256}"

@@ -6,10 +6,9 @@ in tokens of four would take sixteen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from toolfmt.events import Event
+from toolfmt.events import Event
 
 MOST = 512
 """Short pieces before they are joined; each character is joined twice at most."""

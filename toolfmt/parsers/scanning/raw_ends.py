@@ -9,20 +9,15 @@ Compiled once for each place; `raw_text` reads with them.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.dialect.syntax import Pair
 from toolfmt.errors import DialectRecordError
-from toolfmt.parsers.scanning.cursor import WHITE
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor
 from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, plain_start, sieve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from toolfmt.dialect.syntax import Pair
-    from toolfmt.parsers.scanning.cursor import Cursor
 
 
 @dataclass(frozen=True, slots=True)

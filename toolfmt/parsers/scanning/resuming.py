@@ -12,18 +12,13 @@ Where quotes decide nothing, `Nesting` counts the closers.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import regex
 
+from toolfmt.parsers.scanning.cursor import Cursor, Reading
 from toolfmt.parsers.scanning.patterns import first_characters, match_first, match_next, search_on
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from toolfmt.parsers.scanning.cursor import Cursor, Reading
-
 
 _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\]++|\\[\s\S])*+"|(?<=[\s{\[,:])'(?:[^'\\\n]++|\\.)*+')|(?P<open>"(?:[^"\\]++|\\[\s\S])*+(?P<escape>\\?))|[{}\[\]]|[^\s{}\[\]"]"""

@@ -11,22 +11,26 @@ edge of a text, where the format's own markers have one there:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Notice, ReasoningDelta, TextDelta
-from toolfmt.model import ToolInvocation
+from toolfmt.dialect.record import ParserOptions
+from toolfmt.events import (
+    ArgumentsDelta,
+    CallEnd,
+    CallFailed,
+    CallStart,
+    Event,
+    Notice,
+    ReasoningDelta,
+    Span,
+    TextDelta,
+)
+from toolfmt.model import CallProvenance, Certainty, JsonObject, ToolInvocation
 from toolfmt.parsers.scanning.cursor import WHITE
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.parsers.scanning.surroundings import Prose
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.dialect.record import ParserOptions
-    from toolfmt.events import Event, Span
-    from toolfmt.model import CallProvenance, Certainty, JsonObject
-
 
 _GUESSES: Final = frozenset({"ambiguous_closer", "open_reasoning"})
 """Notices of a place that has several readings, of which one was chosen."""

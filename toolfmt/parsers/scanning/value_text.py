@@ -6,20 +6,15 @@ r"""The text of a raw value on its way out: what is certain goes on, what may st
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from toolfmt import jsontext
+from toolfmt.events import Event
 from toolfmt.jsontext import quoted
-from toolfmt.parsers.scanning.cursor import WHITE
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.parsers.scanning.cursor import WHITE, Cursor
 from toolfmt.parsers.scanning.damage import REACH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolfmt.events import Event
-    from toolfmt.model import JsonObject, JsonValue
-    from toolfmt.parsers.scanning.cursor import Cursor
-    from toolfmt.parsers.scanning.pieces import Pieces, Taker
+from toolfmt.parsers.scanning.pieces import Pieces, Taker
 
 
 class ValueText:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -25,13 +26,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace, pass_context
 from jinja2.visitor import NodeTransformer
 
-if TYPE_CHECKING:
-    from datetime import datetime
+from toolfmt.workshop.chat_templates.metering import Meter
 
+if TYPE_CHECKING:
     from jinja2.parser import Parser
     from jinja2.runtime import Context
-
-    from toolfmt.workshop.chat_templates.metering import Meter
 
 
 _TURN: Final = "(turn)"

@@ -16,16 +16,14 @@ try:
 except ImportError:
     raise MissingExtraError("making test data with toolfmt.workshop.testing", "test") from None
 
+from collections.abc import Iterator
+
+from toolfmt.dialect.record import Dialect
 from toolfmt.dialect.syntax import markers
-from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hypothesis.strategies import SearchStrategy
-
-    from toolfmt.dialect.record import Dialect
-    from toolfmt.model import JsonObject, JsonValue
 
 TRAPS = (
     *("", " ", "\n", "\r\n", "\t", "  x  ", "\x00", "\x1b", "\u2028", "é", "😀"),
