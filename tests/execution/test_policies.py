@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 from unicodedata import category
 
 import anyio.lowlevel
@@ -15,6 +15,7 @@ import pytest
 import regex
 
 from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult
+from toolfmt.agents import Budget
 from toolfmt.execution import (
     Approval,
     ApprovalRequest,
@@ -34,6 +35,7 @@ from toolfmt.execution.events import PolicyChecked, ToolCallBlocked, ToolCallCom
 from toolfmt.execution.policies.approval import preview, show_invisible
 from toolfmt.execution.policies.policy import ORDER
 from toolfmt.execution.records import PolicyError
+from toolfmt.tools import Injected
 
 
 def call(name: str, /, agent: str | None = None, **arguments: Any) -> ToolInvocation:
@@ -572,6 +574,58 @@ def test_misuse_is_refused_when_the_executor_is_made(
 ) -> None:
     with pytest.raises(TypeError, match=re.escape(message).replace(r"\.\*", ".*")):
         Executor(registry, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policies": [Approval(tools=["tuch"])]},
+        {"policies": [Approval(tools=["tuch_*", "touch"])]},
+        {"policies": [Permissions(deny={"*": ["tuch"]})]},
+        {"policies": [RateLimit({"tuch": 1}, per=1)]},
+        {"policies": [ProjectBoundaries(["/srv"], parameters={"tuch": ["path"]})]},
+        {"policies": [ProjectBoundaries(["/srv"], text={"touch_all": ["spc"]})]},
+        {"policies": [Workspace(argument="spc")]},
+        {"guards": [Budget(per_tool={"tuch": 1})]},
+        {"timeouts": {"tuch": 1}},
+        {"inject": {"api_kee": "s"}},
+    ],
+)
+def test_a_name_that_is_misspelt_is_refused_where_the_tools_are_known(options: dict[str, Any]) -> None:
+    tools = ToolRegistry()
+
+    @tools.register
+    def touch(spec: str) -> str: ...
+
+    @tools.register
+    def touch_all(spec: str, api_key: Annotated[str, Injected] = "") -> str: ...
+
+    @tools.register
+    def ad() -> str: ...
+
+    with pytest.raises(ValueError, match=r"no (tool|argument|parameter) is called .* did you mean"):
+        Executor(tools, **options)
+
+
+def test_a_name_of_no_tool_is_warned_of_and_a_pattern_may_match_nothing(registry: ToolRegistry) -> None:
+    with pytest.raises(ValueError, match="did you mean 'get'"):
+        Executor(registry, policies=[Approval(tools=["gett"])])
+    with pytest.warns(UserWarning, match="Approval: no tool is called 'remove', so nothing is done for it; there are "):
+        Executor(registry, policies=[Approval(tools=["remove"])])
+    Executor(registry, policies=[Permissions(deny={"*": ["*.delete", "admin_*"]})])
+
+
+def test_names_of_a_servers_tools_are_checked_before_calls_run() -> None:
+    class Server:
+        tools = (ToolDefinition(name="add"),)
+
+        async def call(self, call: ToolInvocation, *, injected: object) -> ToolResult:
+            raise AssertionError(call, injected)
+
+    executor = Executor(ToolRegistry(), servers={"sums": Server()}, policies=[Approval(tools=["ad"])])
+    with pytest.raises(ValueError, match="Approval: no tool is called 'ad'; did you mean 'add'"):
+        executor.execute_sync([call("add")])
+    Executor(ToolRegistry(), servers={"sums": Server()}, policies=[Approval(tools=["sums/add"])]).execute_sync([])
 
 
 def test_a_policy_that_could_not_work_is_not_made() -> None:

@@ -172,7 +172,7 @@ def test_the_example_of_a_call_is_of_no_dangerous_tool_that_was_not_named() -> N
     def note(text: str) -> str: ...
 
     model = Texts("<tool_call>{}</tool_call>", "Never mind.")
-    AgentLoop(TextDriver(model, dialect="hermes"), tools).run_sync("Hi.")
+    AgentLoop(TextDriver(model, dialect="hermes"), tools, policies=[Approval()]).run_sync("Hi.")
     reported = model.chats[1][-1]["content"]
     assert "note" in reported
     assert "delete" not in reported.partition("A correct call")[2]
@@ -339,7 +339,9 @@ def test_a_format_without_a_marker_says_that_dangerous_tools_are_refused() -> No
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             AgentLoop(driver, dangerous())
-        refused.extend(name for _ in caught)
+        (warned,) = (str(one.message) for one in caught)
+        assert "will be refused" in warned or "delete: dangerous, but calls run without approval" in warned
+        refused.extend([name] if "will be refused" in warned else [])
         AgentLoop(driver, dangerous(), policies=[Approval()])
         AgentLoop(driver, dangerous(), policies=[ProvenancePolicy(allow=["delete"])])
         AgentLoop(driver, toolbox())

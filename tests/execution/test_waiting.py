@@ -130,7 +130,7 @@ def test_what_was_approved_is_all_that_runs() -> None:
 def test_a_tool_may_leave_its_result_to_somebody_else() -> None:
     registry, ran = toolbox()
     api = Api(said("", ("c1", "ask_boss", '{"question": "Why?"}'), ("c2", "read", '{"path": "/a"}')), said("Because."))
-    driven = AgentLoop(NativeDriver(api, parallel=True), executor=Executor(registry))
+    driven = AgentLoop(NativeDriver(api, parallel=True), registry, policies=[Approval()])
     state = driven.run_sync("Why?")
     (pending,) = state.pending
     assert (state.status, pending.why, pending.detail) == ("waiting", "result", "ticket for 'Why?'")
@@ -409,7 +409,7 @@ def test_a_call_that_waits_beside_one_that_ended_the_run_can_still_be_decided() 
 
     model = Texts(call("ask_boss", question="?") + call("stop"), "Done.")
 
-    agent = AgentLoop(TextDriver(model, dialect="hermes"), executor=Executor(registry, limit=1))
+    agent = AgentLoop(TextDriver(model, dialect="hermes"), executor=Executor(registry, limit=1, policies=[Approval()]))
     state = agent.run_sync("Ask.")
     assert (state.status, [one.why for one in state.pending]) == ("stopped", ["result"])
     with pytest.raises(ValueError, match="calls wait for decisions"):

@@ -29,7 +29,7 @@ from toolfmt.agents.state import AgentState, MessageLike, Step, messages_of
 from toolfmt.agents.waiting import Decision, Interrupted, check_decisions, decided, resumed
 from toolfmt.arguments import Positive, checked
 from toolfmt.conversation import Message, TextPart
-from toolfmt.errors import DriverError, ExecutionError
+from toolfmt.errors import DriverError, ExecutionError, warn
 from toolfmt.execution.contracts import CallExecutor
 from toolfmt.execution.events import Listener, RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
 from toolfmt.execution.executor import Executor
@@ -211,10 +211,20 @@ class AgentLoop:
             visible=self._visible,
             checkpoint=self._checkpoint,
         )
-        if not self._warned and callable(check := getattr(self._driver, "check", None)):
-            check(runtime)
+        if not self._warned:
+            self._warn(runtime)
         self._warned = True
         return runtime
+
+    def _warn(self, runtime: Runtime) -> None:
+        check = getattr(self._driver, "check", None)
+        refused = callable(check) and check(runtime) is True
+        unguarded = self._executor.unguarded_tools() if isinstance(self._executor, Executor) else ()
+        if unguarded and not refused:
+            warn(
+                f"{', '.join(unguarded)}: dangerous, but calls run without approval. Add Approval(ask) to the "
+                "policies, or Approval(tools=[]) if no call needs approval"
+            )
 
     async def _resumed(self, state: AgentState, decisions: Mapping[str, Decision], runtime: Runtime) -> AgentState:
         """Carry out the decisions on pending calls; the run continues if every call has one."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Final, cast
 
@@ -50,6 +50,11 @@ class Binding:
     def runs_code(self) -> bool:
         """Whether making the arguments may run other code or access files, as `FilePath` does."""
         return bool(self._defaults) or not all(_is_plain(one.core_schema) for one in self._adapters.values())
+
+    @property
+    def injected(self) -> Collection[str]:
+        """The names of the injected values."""
+        return self._injected.values()
 
     def missing(self, given: Mapping[str, Any]) -> tuple[str, ...]:
         """Name the injected values that the function needs and that are not given."""

@@ -28,7 +28,8 @@ from toolfmt.execution.policies.policy import (
     Candidate,
     DefaultProtection,
     Policy,
-    check_tool_names,
+    check_names,
+    check_policy,
     in_enforcement_order,
 )
 from toolfmt.execution.records import AgentStop, ToolCallError, ToolExecution
@@ -110,9 +111,15 @@ class Executor:
             check_seconds(seconds, f"timeouts[{name!r}]")
         self._settings.resolver.check()
         if not self.servers:  # whose tools are known only once they are connected
-            named = [(type(one).__name__, getattr(one, "tool_names", ())) for one in (*self.policies, *self.guards)]
-            for what, names in (("timeouts=", self.timeouts), *named):
-                check_tool_names(what, names, (tool.name for tool in self.registry))
+            self._checked()
+
+    def _checked(self) -> None:
+        """Check the names of tools and arguments in the settings."""
+        tools = self.list_tools()
+        check_names("timeouts=", self.timeouts, {tool.name for tool in tools})
+        check_names("inject=", self.inject, self._settings.resolver.injected(), "parameter")
+        for one in (*self.policies, *self.guards):
+            check_policy(type(one).__name__, one, tools)
 
     def _check_types(self) -> None:
         for what, first in (("before", "call"), ("after", "execution")):
@@ -135,6 +142,8 @@ class Executor:
         if hasattr(calls, "failures"):
             raise TypeError("execute() takes calls: pass result.calls, and report result.failures to the model")
         given = records(calls, "calls", ToolInvocation)
+        if self.servers:
+            self._checked()
         if self.ids is not None:
             given = list(assign(given, self.ids))
         pipeline = Pipeline(self._settings, Listeners(self.on_event), state, agent)
@@ -196,8 +205,15 @@ class Executor:
 
         return tuple(tool.name for tool in self.list_tools() if is_refused(tool))
 
+    def unguarded_tools(self) -> tuple[str, ...]:
+        """List the dangerous tools if there are no policies and before-hooks that could decide about their calls."""
+        return (
+            () if self.policies or self.before else tuple(tool.name for tool in self.list_tools() if tool.is_dangerous)
+        )
+
     def for_run(self, guards: Sequence[Guard], listener: Listener) -> Executor:
-        """Make a copy for one run, with more guards and one more listener."""
+        """Make a copy for one run, with more guards and one more listener; checks the names of servers' tools too."""
+        self._checked()
         own = self.on_event
 
         def both(event: ExecutionEvent) -> None:

@@ -97,6 +97,11 @@ class Resolver:
                     f"tool {definition.name!r} needs {', '.join(missing)}: give it as inject={{{missing[0]!r}: ...}}"
                 )
 
+    def injected(self) -> set[str]:
+        """Return the names of the values that functions of the registry take from `inject`."""
+        functions = ((tool, self.registry.function(tool.name)) for tool in self.registry)
+        return {name for tool, one in functions if one is not None for name in self._local(tool, one).binding.injected}
+
     def find(self, call: ToolInvocation, state: object) -> ResolvedTool:
         """Find a call's tool; raises `UnrunnableError`."""
         return ResolvedTool(*self._find(call, state))

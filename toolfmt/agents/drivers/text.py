@@ -69,8 +69,8 @@ class TextDriver:
         self._required = required
         self._patience = patience or Patience()
 
-    def check(self, runtime: Runtime) -> None:
-        """Warn of dangerous tools that are always refused, because calls in this format have no marker."""
+    def check(self, runtime: Runtime) -> bool:
+        """Warn of dangerous tools that are always refused, as calls in this format have no marker; True if it warns."""
         executor, mark = runtime.executor, self._mark
         refused = executor.tools_refused_for(mark) if isinstance(executor, Executor) else ()
         if refused:
@@ -79,6 +79,7 @@ class TextDriver:
                 "one of a dangerous tool may be a quotation. Use a dialect with a marker, such as hermes, or decide "
                 f"with policies=[Approval(ask)] or policies=[ProvenancePolicy(allow=[{refused[0]!r}])]"
             )
+        return bool(refused)
 
     @cached_property
     def _mark(self) -> CallProvenance:

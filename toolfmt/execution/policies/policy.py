@@ -16,15 +16,17 @@ Patterns of names are those of files, and every name matches itself:
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import translate
 from typing import Any, Final, Protocol, cast
 
+from toolfmt.errors import some, warn
 from toolfmt.execution.hooks import Blocked, ToolContext, takes
 from toolfmt.execution.resolving import UnrunnableError
 from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.schema import property_names
 
 ORDER: Final = (
     "permissions",
@@ -49,6 +51,9 @@ PATIENT: Final = frozenset({"approval"})
 
 _MISSPELT: Final = 0.85
 """How similar a step's name is to one in `ORDER` that was meant."""
+_TYPED: Final = 0.8
+"""How similar a name is to a tool's that was meant: at least as `ad` to `add`."""
+_WILDCARD: Final = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +143,29 @@ def _policy(value: object) -> Policy:
     raise TypeError(f"a policy has a `step` and a `check`, or is a function, and {type(value).__name__} has neither")
 
 
-def check_tool_names(what: str, names: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ValueError for a name of no tool that is similar to a tool's: it is misspelt, and would do nothing."""
-    given, tools = {*names}, {*known}
-    for name in sorted(given - tools):
-        near = get_close_matches(name, tools - given, 1, _MISSPELT)
-        if near and not any(map(matcher([name]), tools)):
-            raise ValueError(f"{what}: no tool is called {name!r}; did you mean {near[0]!r}?")
+def check_policy(what: str, policy: object, tools: Collection[ToolDefinition]) -> None:
+    """Check the names in a policy or a guard, which may have the attributes `tool_names` and `argument_names`."""
+    known = {tool.name for tool in tools} | {f"{tool.server}/{tool.name}" for tool in tools if tool.server}
+    check_names(what, getattr(policy, "tool_names", ()), known)
+    arguments: Mapping[str, Iterable[str]] = getattr(policy, "argument_names", {})
+    for pattern, names in arguments.items():
+        own = [tool for tool in tools if matcher([pattern])(tool.name)]
+        taken = {name for tool in own for name in property_names(tool.parameters)}
+        check_names(f"{what}, {pattern}", names, taken, "argument")
+
+
+def check_names(what: str, patterns: Iterable[str], known: Collection[str], noun: str = "tool") -> None:
+    """Find names that match nothing: raises ValueError for one that is misspelt, and warns of any other tool."""
+    given, names = {*patterns}, {*known}
+    for pattern in sorted(one for one in given if not any(map(matcher([one]), names))):
+        begin = _WILDCARD.split(pattern)[0]
+        begins = {name[: len(begin)] if begin != pattern else name: name for name in names - given}
+        near = get_close_matches(begin, begins, 1, _TYPED) if begin else []
+        unknown = f"{what}: no {noun} is called {pattern!r}"
+        if near and near != [begin]:
+            raise ValueError(f"{unknown}; did you mean {begins[near[0]]!r}?")
+        if names and begin == pattern and noun == "tool":  # an argument may be inside another
+            warn(f"{unknown}, so nothing is done for it; there are {some(sorted(names))}")
 
 
 def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:

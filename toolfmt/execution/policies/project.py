@@ -85,6 +85,11 @@ class ProjectBoundaries:
         self._base = Path(base).absolute() if base is not None else self._roots[0]
         self._paths = {tool: frozenset(names) for tool, names in (parameters or {}).items()}
         self._text = {tool: frozenset(names) for tool, names in (text or {}).items()}
+        self.argument_names = {
+            tool: self._paths.get(tool, _NOTHING) | self._text.get(tool, _NOTHING)
+            for tool in self._paths.keys() | self._text.keys()
+        }
+        self.tool_names = tuple(self.argument_names)
 
     def check(self, candidate: Candidate) -> Blocked | None:
         """Check every text in the arguments."""

@@ -28,6 +28,7 @@ class Workspace:
         """`name` is the allowed workspace, by default the state's. `argument` is a tool's argument that names it."""
         self._name = name
         self._argument = argument
+        self.argument_names = {} if argument is None else {"*": (argument,)}
 
     def check(self, candidate: Candidate) -> Blocked | None:
         """Compare all names of the workspace."""
