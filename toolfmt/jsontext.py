@@ -16,13 +16,15 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from jiter import from_json
 from pydantic_core import to_json
 
 from toolfmt.errors import LimitExceededError, ParseError, UnrepresentableError, UnsafeInputError
-from toolfmt.model import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from toolfmt.model import JsonObject, JsonValue  # imports pydantic
 
 MAX_DEPTH: Final = 128
 """Levels of nesting read by default; the decoder's own bound is 201."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from toolfmt.cli.app import COMMANDS
 from toolfmt.errors import install_line
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,3 +125,71 @@ def test_a_reader_who_goes_away_ends_a_chat() -> None:
     code = f"{sys.executable} -m toolfmt chat | head -n 1"
     found = subprocess.run(["/bin/sh", "-c", code], capture_output=True, check=False, text=True, cwd=ROOT)
     assert (found.stdout.split()[0], found.stderr) == ("user", "")
+
+
+_WITHOUT_EXTRAS = """
+import sys, tomllib
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+project = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+kept = {line.partition(">")[0] for line in (*project["cli"], *project["exec"])}
+optional = {line.partition(">")[0].partition("[")[0] for extra in sys.argv[1].split() for line in project[extra]}
+hidden = {name.replace("-", "_") for name in optional - kept - {"toolfmt"}} | {"opentelemetry"}
+
+class Others(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in hidden else super().find_spec(name, path, target)
+
+sys.meta_path[:] = [Others if one is PathFinder else one for one in sys.meta_path]
+from toolfmt.cli import main
+
+for line in sys.stdin.read().splitlines():
+    print("code", main(line.split()), flush=True)
+"""
+
+
+def without_extras(lines: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run commands in an environment that has the extra `cli` alone."""
+    hidden = "mcp probe gateway bedrock store corpora tokens ray otel yaml"
+    return subprocess.run(
+        [sys.executable, "-c", _WITHOUT_EXTRAS, hidden],
+        input="\n".join(lines),
+        capture_output=True,
+        check=False,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def test_every_command_has_help_without_the_other_extras() -> None:
+    found = without_extras([f"{name} --help" for name in COMMANDS])
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.count("code 0") == len(COMMANDS)
+
+
+_REFUSED = [
+    ("convertt", "there is no command 'convertt'; did you mean 'convert'? `toolfmt --help` lists the commands"),
+    ("nothing", "there is no command 'nothing'; `toolfmt --help` lists the commands"),
+    ("--verison", "there is no command '--verison'; did you mean '--version'? `toolfmt --help` lists the commands"),
+    ("serve --upstream http://x", f"toolfmt serve needs an optional dependency: {install_line('gateway')}"),
+    ("recorded x://y", f"toolfmt recorded needs an optional dependency: {install_line('store')}"),
+    (
+        "probe --base-url http://127.0.0.1:1 --model m",
+        f"probing a server needs an optional dependency: {install_line('probe')}",
+    ),
+    ("mcp-serve --tools tools.py", f"MCP needs an optional dependency: {install_line('mcp')}"),
+    ("stats README.md --tokenizer .", f"--tokenizer needs an optional dependency: {install_line('tokens')}"),
+    (
+        "convert --to gemini README.md -o x.parquet",
+        f"writing x.parquet needs an optional dependency: {install_line('corpora')}",
+    ),
+    ("stats --jobs two", "--jobs takes a whole number, not 'two'"),
+]
+
+
+def test_what_cannot_run_is_said_in_one_line() -> None:
+    found = without_extras([line for line, _ in _REFUSED])
+    assert found.stderr.splitlines() == [f"toolfmt: {message}" for _, message in _REFUSED]
+    assert found.stdout == "code 2\n" * len(_REFUSED)

@@ -13,7 +13,7 @@ from toolfmt.cli import main
 Run = Callable[..., tuple[int, str, str]]
 
 CASES = {
-    "a command's name": (("pars",), 'Did you mean "parse"?'),
+    "a command's name": (("pars",), "did you mean 'parse'?"),
     "an option's name": (("parse", "--jsn"), "Did you mean --json?"),
     "a missing argument": (("manifest",), "TOOLS is missing (The tools: tools.json"),
     "the second of two arguments": (("inject", "prompt.txt"), "TOOLS is missing (The tools: tools.json"),

@@ -8,10 +8,18 @@ from io import TextIOWrapper
 from typing import Final
 
 from cyclopts import App, Parameter
-from cyclopts.exceptions import CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+from cyclopts.exceptions import (
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 import toolfmt
 from toolfmt.cli.inputs import STDIN
+from toolfmt.errors import close_names, did_you_mean
 
 
 def run(arguments: Iterable[str]) -> int:
@@ -24,7 +32,7 @@ def run(arguments: Iterable[str]) -> int:
     return app([STDIN if argument == "-" else argument for argument in arguments]) or 0
 
 
-_COMMANDS = {
+COMMANDS = {
     "manifest": "Print the text that shows a model its tools.",
     "inject": "Print a prompt with the tools in it.",
     "parse": "Read a model's answer: its text, its reasoning and its calls.",
@@ -83,7 +91,7 @@ app = App(
     exit_on_error=False,
 )
 app.register_install_completion_command(help="Install the completion of commands and options for your shell.")  # pyright: ignore[reportUnknownMemberType] - its options are untyped
-for _order, (_name, _help) in enumerate(_COMMANDS.items()):
+for _order, (_name, _help) in enumerate(COMMANDS.items()):
     _code = _name.replace("-", "_")
     _more = {"help_epilogue": _ENDS[_name]} if _name in _ENDS else {}
     app.command(f"toolfmt.cli.{_HOMES.get(_name, _code)}:{_code}", name=_name, help=_help, sort_key=_order, **_more)
@@ -95,30 +103,51 @@ _MEANT: Final = frozenset({*_CHOOSING, "--format", "--source", "--target", "--sy
 """What people type instead of one of them."""
 
 
+_NUMBERS: Final[dict[object, str]] = {int: "whole number", float: "number"}
+
+
 def misuse(error: CycloptsError) -> str:
     """Describe which argument is missing, unknown or too many, and where the arguments are listed."""
     command = " ".join(("toolfmt", *(error.command_chain or ())))
     listed = f"`{command} --help` lists"
     match error:
+        case UnknownCommandError():
+            typed = (error.unused_tokens or [""])[0]
+            known = ("--help", "--version") if typed.startswith("-") else COMMANDS
+            close = did_you_mean(close_names(typed, {name: name for name in known}))
+            return " ".join(filter(None, (f"there is no command {typed!r};", close, f"{listed} the commands")))
+        case CoercionError(target_type=kind, token=token) if kind in _NUMBERS and token is not None:
+            return f"{token.keyword or error} takes a {_NUMBERS[kind]}, not {token.value!r}"
         case UnusedCliTokensError():
             extra = " ".join(error.unused_tokens or ())
             takes_tools = "tools" in getattr(getattr(error, "target", None), "__annotations__", {})
             tools = f"; a file of tools is given as --tools {extra}" if takes_tools else ""
             return f"{extra!r} is one argument too many; {listed} them{tools}"
-        case MissingArgumentError(argument=argument) if argument is not None:
-            typed = error.keyword or next((token.keyword for token in argument.tokens if token.keyword), None)
-            if typed is not None:
-                return f"{typed} has no value: write one after it; {listed} what it takes"
-            name = argument.name if argument.field_info.is_keyword_only else argument.name.lstrip("-").upper()
-            what = (argument.parameter.help or "").rstrip(".")
-            stray = f": write {name} before {error.unused_tokens[0]!r}" if error.unused_tokens else ""
-            return f"{name} is missing{f' ({what})' if what else ''}{stray}; {listed} the arguments"
+        case MissingArgumentError():
+            return _missing(error, listed)
         case UnknownOptionError():
-            typed = (error.token.keyword or error.token.value).partition("=")[0]
-            known = {name for one in error.argument_collection for name in one.names}
-            others = [name for name in _CHOOSING if name in known] if typed in _MEANT else []
-            if others:
-                return f"{command} has no option {typed}: a format is chosen with {' or '.join(others)} here"
-            return f"{error}".rstrip(".") + ("" if "Did you mean" in f"{error}" else f"; {listed} the options")
+            return _unknown_option(error, command, listed)
         case _:
             return f"{error}"
+
+
+def _missing(error: MissingArgumentError, listed: str) -> str:
+    argument = error.argument
+    if argument is None:
+        return f"{error}"
+    typed = error.keyword or next((token.keyword for token in argument.tokens if token.keyword), None)
+    if typed is not None:
+        return f"{typed} has no value: write one after it; {listed} what it takes"
+    name = argument.name if argument.field_info.is_keyword_only else argument.name.lstrip("-").upper()
+    what = (argument.parameter.help or "").rstrip(".")
+    stray = f": write {name} before {error.unused_tokens[0]!r}" if error.unused_tokens else ""
+    return f"{name} is missing{f' ({what})' if what else ''}{stray}; {listed} the arguments"
+
+
+def _unknown_option(error: UnknownOptionError, command: str, listed: str) -> str:
+    typed = (error.token.keyword or error.token.value).partition("=")[0]
+    known = {name for one in error.argument_collection for name in one.names}
+    others = [name for name in _CHOOSING if name in known] if typed in _MEANT else []
+    if others:
+        return f"{command} has no option {typed}: a format is chosen with {' or '.join(others)} here"
+    return f"{error}".rstrip(".") + ("" if "Did you mean" in f"{error}" else f"; {listed} the options")

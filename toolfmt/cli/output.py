@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
-from toolfmt.model import JsonValue
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from toolfmt.model import JsonValue  # imports pydantic
 
 USAGE: Final = 2
 """The exit code when the command, or a file that it was given, cannot be used."""

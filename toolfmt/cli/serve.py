@@ -8,13 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, create_server
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
 from toolfmt.cli.output import UsageError, write_json_line
 from toolfmt.errors import MissingExtraError
-from toolfmt.gateway.config import Config
+
+if TYPE_CHECKING:
+    from toolfmt.gateway.config import Config  # without the extra, `--help` works too
 
 
 def serve(  # noqa: PLR0913 - one argument for each option

@@ -10,6 +10,7 @@ from toolfmt.cli.output import counted_as, note, write_json, write_table
 from toolfmt.corpora.engines import mapped
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.statistics import Statistics, count_batch
+from toolfmt.corpora.tokens import load
 from toolfmt.model import JsonObject
 
 
@@ -27,6 +28,8 @@ def stats(
     The exit code is 1 if a conversation could not be read.
     """
     check_jobs(jobs)
+    if tokenizer:
+        load(tokenizer)
     reading = files.reading()
     given = sources(paths or (STDIN,))
     total = Statistics()
