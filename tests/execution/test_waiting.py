@@ -17,7 +17,7 @@ from tests.execution.models import Api, Texts, said
 from toolfmt import ToolRegistry
 from toolfmt.agents import AgentLoop, AgentState, NativeDriver, TextDriver
 from toolfmt.agents.waiting import Answered, Approved, Denied
-from toolfmt.errors import DeferredCall
+from toolfmt.errors import ArgumentsError, DeferredCall
 from toolfmt.execution import AgentStop, Approval, Blocked, Executor
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
 
@@ -464,14 +464,49 @@ def test_no_rule_for_interrupted_calls_approves_one(wrap: Any) -> None:
     assert (after.status, asked, ran) == ("completed", ["delete"] * 2, ["delete /b"])
 
 
-def test_arguments_of_an_approval_that_do_not_fit_the_tool_run_nothing() -> None:
+def test_arguments_of_an_approval_that_do_not_fit_the_tool_raise_and_the_call_keeps_waiting() -> None:
     registry, ran = toolbox()
-    for wrong in ({"path": 1}, {}, {"path": "/b", "force": True}):
-        state = loop(Texts(call("delete", path="/b"), "Done."), registry).run_sync("Clean up.")
+    state = loop(Texts(call("delete", path="/b"), "Done."), registry).run_sync("Clean up.")
+    for wrong in ({"path": 1}, {}, {"path": "/b", "force": True}, {"pth": "/b"}):
         agent = loop(Texts("Done."), registry)
-        after = agent.run_sync(state=stored(state), decisions={state.pending[0].id: Approved(wrong)})
-        assert [one.failure for one in after.executions] == ["invalid_arguments"]
-    assert ran == []
+        with pytest.raises(ArgumentsError, match="'delete'"):
+            agent.run_sync(state=stored(state), decisions={state.pending[0].id: Approved(wrong)})
+    after = loop(Texts("Done."), registry).run_sync(
+        state=state, decisions={state.pending[0].id: Approved({"path": "/c"})}
+    )
+    assert (after.status, ran) == ("completed", ["delete /c"])
+
+
+def test_the_model_reads_that_a_person_changed_the_arguments() -> None:
+    registry, _ = toolbox()
+    api = Api(said("", ("c1", "delete", '{"path": "/b"}')), said("Done."))
+    driven = AgentLoop(NativeDriver(api), registry, policies=[Approval()])
+    state = driven.run_sync("Clean up.")
+    (pending,) = state.pending
+    after = driven.run_sync(state=stored(state), decisions={pending.id: Approved({"path": "/c"})})
+    told = 'A person changed the arguments of this call to {"path": "/c"}. Its result:\ndeleted /c'
+    assert api.requests[1]["messages"][-1] == {"role": "tool", "tool_call_id": "c1", "content": told}
+    assert after.executions[0].arguments == {"path": "/c"}
+
+    api = Api(said("", ("c1", "delete", '{"path": "/b"}')), said("Done."))
+    driven = AgentLoop(NativeDriver(api), registry, policies=[Approval()])
+    state = driven.run_sync("Clean up.")
+    driven.run_sync(state=state, decisions={state.pending[0].id: Approved({"path": "/b"})})
+    assert api.requests[1]["messages"][-1]["content"] == "deleted /b"
+
+
+def test_a_changed_call_that_was_interrupted_still_says_so() -> None:
+    registry, _ = toolbox()
+    saved: list[AgentState] = []
+    driven = loop(Texts(call("delete", path="/b"), "Done."), registry, checkpoint=saved.append)
+    (pending,) = driven.run_sync("Clean up.").pending
+    driven.run_sync(state=saved[-1], decisions={pending.id: Approved({"path": "/c"})})
+    begun = next(one for one in saved if one.pending and one.pending[0].why == "started")
+    model = Texts("Done.")
+    loop(model, registry).run_sync(state=stored(begun), decisions={begun.pending[0].id: Answered("it is gone")})
+    assert (
+        'changed the arguments of this call to {"path": "/c"}. Its result:\nit is gone' in model.chats[0][-1]["content"]
+    )
 
 
 def test_an_approval_that_comes_too_late_runs_nothing() -> None:

@@ -137,9 +137,9 @@ class AgentLoop:
     ) -> AsyncGenerator[AgentState]:
         """Run like `run`, and yield the state after each step."""
         current = self._begin(start, state)
-        check_decisions(current, decisions)
         guards = tuple(make() for make in self._guards)
         runtime = self._runtime(guards)
+        check_decisions(current, decisions, runtime.offer.meant.values())
         guards = (*getattr(self._executor, "guards", ()), *guards)
         runtime.report(RunStarted, state=current)
         if current.pending:

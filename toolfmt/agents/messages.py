@@ -90,12 +90,14 @@ def _linked(executions: Sequence[ToolExecution], ids: IdPolicy | None) -> list[t
 
 
 def _marked_as_error(part: Part) -> Part:
-    if not isinstance(part, ResultPart) or not part.is_error:
-        return part
+    return after_text(ERROR, part) if isinstance(part, ResultPart) and part.is_error else part
+
+
+def after_text(text: str, part: ResultPart) -> ResultPart:
+    """Put a text before the content of a result."""
     first, *rest = part.content or (TextPart(""),)
-    if isinstance(first, TextPart):
-        return replace(part, content=(replace(first, text=f"{ERROR}{first.text}"), *rest))
-    return replace(part, content=(TextPart(ERROR), first, *rest))
+    begun = (replace(first, text=f"{text}{first.text}"),) if isinstance(first, TextPart) else (TextPart(text), first)
+    return replace(part, content=(*begun, *rest))
 
 
 def _media(media: Media) -> MediaPart:

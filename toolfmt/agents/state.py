@@ -53,6 +53,8 @@ class Pending:
     at: int
     """Its position among the calls of its answer, from 0."""
     detail: str = ""
+    edited: bool = False
+    """Whether a person changed the arguments that the model wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ So a state is stored whenever a call starts or ends: it says of each call whethe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
@@ -23,17 +23,21 @@ from typing import Final, Literal, TypeAlias
 
 import anyio
 
-from toolfmt.agents.messages import result_part
+from toolfmt import jsontext
+from toolfmt.agents.messages import after_text, result_part
 from toolfmt.agents.runtime import GOES_ON, NotStored, Outcome, Runtime
 from toolfmt.agents.state import AgentState, Pending, Step
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, ResultPart
-from toolfmt.execution.contracts import CallTurn
+from toolfmt.errors import ArgumentsError
+from toolfmt.execution.contracts import CallTurn, same_call
 from toolfmt.execution.events import ToolCallBlocked, ToolCallCompleted
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import FailureKind, ToolExecution
+from toolfmt.execution.resolving import LOCAL
 from toolfmt.execution.running import error_text
-from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation, ToolResult
+from toolfmt.schema import problems
 
 
 class Journal:
@@ -96,13 +100,14 @@ Interrupted: TypeAlias = Literal["ask", "run", "fail"]
 LOST: Final = (
     "It is not known whether this call ran: it had started, and the program ended before its result was stored."
 )
+EDITED: Final = "A person changed the arguments of this call to {}. Its result:\n"
 NOT_RUN: Final = "The call was not run, because an earlier call of the same turn was blocked."
 
 
 @checked
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The call may run, with these `arguments` if given."""
+    """The call may run, with these `arguments` if given; the model reads with the result that they were changed."""
 
     arguments: JsonObject | None = None
 
@@ -133,14 +138,19 @@ Decision: TypeAlias = Approved | Denied | Answered
 """What a person or another system decided about a pending call."""
 
 
-def check_decisions(state: AgentState, decisions: Mapping[str, Decision] | None) -> None:
-    """Raise ValueError for decisions on calls that do not wait."""
-    if decisions is None:
-        return
-    waiting = {pending.id for pending in state.pending}
-    for name in decisions:
-        if name not in waiting:
+def check_decisions(
+    state: AgentState, decisions: Mapping[str, Decision] | None, tools: Iterable[ToolDefinition]
+) -> None:
+    """Raise ValueError for decisions on calls that do not wait, or with arguments that do not fit the call's tool."""
+    waiting = {pending.id: pending.call for pending in state.pending}
+    for name, decision in (decisions or {}).items():
+        call = waiting.get(name)
+        if call is None:
             raise ValueError(f"no call waits under the id {name!r}; waiting: {', '.join(sorted(waiting)) or 'none'}")
+        for tool in tools if isinstance(decision, Approved) and decision.arguments is not None else ():
+            meant = tool.name == call.name and call.server in {None, LOCAL, tool.server}
+            if meant and (wrong := problems(tool, decision.arguments)):
+                raise ArgumentsError(call.name, wrong)
 
 
 def decided(
@@ -165,11 +175,11 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision | RunAgain
     settled: list[ToolExecution] = []
     running: list[Pending] = []
     approved: list[ToolInvocation] = []
+    edited: dict[int, ToolInvocation] = {}
     for pending in step.pending:
         match decisions.get(pending.id):
             case Approved(arguments):
-                changes = {} if arguments is None else {"arguments": arguments, "raw_arguments": None}
-                running.append(replace(pending, call=pending.call.model_copy(update=changes)))
+                running.append(pending if arguments is None else _edited(pending, arguments))
                 approved.append(running[-1].call)
             case RunAgain():
                 running.append(pending)
@@ -181,10 +191,12 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision | RunAgain
                 runtime.report(ToolCallBlocked, execution=settled[-1])
             case Answered(content, is_error):
                 results[pending.at] = ToolResult(name=pending.call.name, content=content, is_error=is_error)
+                edited |= {pending.at: pending.call} if pending.edited else {}
                 settled.append(_settled(pending, results[pending.at]))
                 runtime.report(ToolCallCompleted, execution=settled[-1])
             case None:
                 pass
+    edited |= {pending.at: pending.call for pending in running if pending.edited}
     kept = tuple(pending for pending in step.pending if pending.id not in decisions)
     step = replace(step, executions=(*step.executions, *settled))
 
@@ -194,7 +206,7 @@ async def resumed(state: AgentState, decisions: Mapping[str, Decision | RunAgain
         ran = tuple(one for one in found if isinstance(one, ToolExecution))
         done = replace(
             step,
-            messages=_answered(step, {**results, **ended}),
+            messages=_answered(step, {**results, **ended}, edited),
             executions=(*step.executions, *ran),
             errors=(*step.errors, *outcome.errors),
             halt=outcome.halt or step.halt,
@@ -216,7 +228,7 @@ def _sorted(
     again: list[Pending] = []
     for pending, one in zip_longest(running, found):
         if isinstance(one, Pending):
-            again.append(replace(one, at=pending.at))
+            again.append(replace(one, at=pending.at, edited=pending.edited))
         elif one is None:
             ended[pending.at] = ToolResult(name=pending.call.name, content=NOT_RUN, is_error=True)
         else:
@@ -238,6 +250,11 @@ def _settled(pending: Pending, result: ToolResult, failure: FailureKind | None =
     )
 
 
+def _edited(pending: Pending, arguments: JsonObject) -> Pending:
+    call = pending.call.model_copy(update={"arguments": arguments, "raw_arguments": None})
+    return replace(pending, call=call, edited=pending.edited or not same_call(call, pending.call))
+
+
 def _started(pending: Pending, call: ToolInvocation) -> Pending:
     detail = f"{call.name!r} started, and the program ended before its result was stored: it may have run"
     return replace(pending, call=call, why="started", detail=detail)
@@ -249,8 +266,10 @@ def waiting(execution: ToolExecution, at: int) -> Pending:
     return Pending(id=execution.id, call=execution.call, why=why, at=at, detail=execution.error)
 
 
-def _answered(step: Step, results: Mapping[int, ToolResult]) -> tuple[Message, ...]:
-    """Insert results among those that the step already has, in the order of the calls."""
+def _answered(
+    step: Step, results: Mapping[int, ToolResult], edited: Mapping[int, ToolInvocation]
+) -> tuple[Message, ...]:
+    """Insert results among those that the step already has, in the order of the calls; they say what was edited."""
     calls = [part for message in step.messages for part in message.parts if isinstance(part, CallPart)]
     pending = {one.at for one in step.pending}
     given = iter([part for message in step.messages for part in message.parts if isinstance(part, ResultPart)])
@@ -261,7 +280,8 @@ def _answered(step: Step, results: Mapping[int, ToolResult]) -> tuple[Message, .
         elif at in results:
             part = result_part(results[at])
             part.id, part.name, part.custom = call.id, call.name, call.custom
-            parts.append(part)
+            said = EDITED.format(jsontext.dumps(edited[at].arguments)) if at in edited else ""
+            parts.append(after_text(said, part) if said else part)
     before = [message for message in step.messages if message.role == "assistant"]
     after = [message for message in step.messages if message.role not in {"assistant", "tool"}]
     return (*before, *((Message("tool", tuple(parts)),) if parts else ()), *after)
