@@ -11,7 +11,7 @@ import pytest
 
 from tests import sampling
 from tests.execution.models import Api, Texts, said, toolbox
-from toolfmt import Media, Message, ToolInvocation, ToolRegistry, default_registry, inject, render_calls
+from toolfmt import Media, Message, ToolInvocation, ToolRegistry, default_registry, inject, parse, render_calls
 from toolfmt.agents import AgentLoop, AgentState, Patience, TextDriver
 from toolfmt.conversation import CallPart, MediaPart, ResultPart, TextPart
 from toolfmt.execution import Approval, Executor, Permissions, ProvenancePolicy, RateLimit
@@ -148,6 +148,21 @@ def test_the_siblings_of_a_broken_call_are_run_and_it_is_answered() -> None:
     results = [part for part in state.messages[2].parts if isinstance(part, ResultPart)]
     assert [part.is_error for part in results] == [True, False]
     assert [part.name for part in state.messages[1].parts if isinstance(part, CallPart)] == ["add", "add"]
+
+
+@pytest.mark.parametrize("name", ["hermes", "react", "xml-items", "mistral-v3", "deepseek-v3"])
+def test_the_example_for_a_broken_call_beside_one_that_ran_can_be_copied(name: str) -> None:
+    dialect = default_registry().dialect(name)
+    tools = toolbox()
+    add = tools.by_name["add"]
+    calls = [ToolInvocation(name="add", arguments={"a": 1, "b": 2}), ToolInvocation(name="add", arguments={"a": "x"})]
+    model = Texts(str(dialect.calls(calls, {"add": add})), "3")
+    state, _ = run(model, dialect=name)
+    assert [one.result.content for one in state.executions] == [3]
+    *_, last = (message for message in model.chats[1] if message["role"] == "user")
+    example = last["content"].partition("A correct call looks like this:\n")[2].partition("\n\nThese calls")[0]
+    assert [one.name for one in parse(example, dialect=name, tools=tools).calls] == ["add"]
+    assert [one["role"] for one in model.chats[1]] == ["system", "user", "assistant", "user"]
 
 
 @pytest.mark.parametrize("broken", ["<tool_call>{name: }</tool_call>", BROKEN])
@@ -370,7 +385,8 @@ def test_the_call_that_a_manifest_teaches_runs_once_it_is_approved(name: str) ->
 
 def test_a_refused_guess_says_what_was_not_exact() -> None:
     model = Texts('<think>I should <tool_call>\n{"name": "delete", "arguments": {"path": "/"}}\n</tool_call>', "Done.")
-    state, _ = run(model, tools=dangerous())
+    with pytest.warns(UserWarning, match="delete: dangerous, but calls run without approval"):
+        state, _ = run(model, tools=dangerous())
     assert [one.failure for one in state.executions] == ["uncertain"]
     assert "What was not exact: a call follows in reasoning that was not closed" in model.chats[1][-1]["content"]
 

@@ -64,10 +64,9 @@ class Chats:
         before = ""
         for written in value["messages"]:
             text = _text(written.get("content"))
-            if (
-                written["role"] == "tool" == before
-            ):  # a turn of results is one message: many models want turns to alternate
-                chat[-1]["content"] += f"{self._syntax.result_separator}{text}"
+            if before == "tool" and ROLES[written["role"]] == "user":  # many models want turns to alternate
+                separator = self._syntax.result_separator if written["role"] == "tool" else "\n"
+                chat[-1]["content"] += f"{separator}{text}"
             else:
                 chat.append({"role": ROLES[written["role"]], "content": text})
             before = written["role"]

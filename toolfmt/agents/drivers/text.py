@@ -133,7 +133,7 @@ class TextDriver:
         message = self._chats.answer(self._chats.until_stop(last.raw), last.result.events)
         step = last_step(answers, text=last.result.text.strip())
         explain = partial(feedback, tools=tools, **self._choice)
-        answer = AnswerMessage(message, last.result.ended, step, _slips(last.result.events))
+        answer = AnswerMessage(message, last.result.ended, step, _slips(last.result.events), in_text=True)
         return await played(answer, state, runtime, explain)
 
 

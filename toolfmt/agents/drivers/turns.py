@@ -23,6 +23,7 @@ from toolfmt.execution.records import ToolExecution
 from toolfmt.model import ToolInvocation
 
 _DONE: Final = "These calls of the same answer were accepted. Do not write them again:"
+BROKEN: Final = "This call could not be used ({}): see below."
 _SHOWN: Final = 300
 """Characters that are shown of a call that was accepted."""
 
@@ -37,6 +38,8 @@ class AnswerMessage:
     """The step as far as it is known before the calls run: the answer's text, tokens and failures."""
     slips: Mapping[int, str] = field(default_factory=dict[int, str])
     """What was not exact in a call, by the index of its events; the model reads it if the call is refused for it."""
+    in_text: bool = False
+    """Whether calls are text: then broken ones are explained in a user message, where an example stays as it is."""
 
     @property
     def calls(self) -> tuple[ToolInvocation, ...]:
@@ -47,7 +50,7 @@ class AnswerMessage:
 async def played(
     answer: AnswerMessage, state: AgentState, runtime: Runtime, explain: Callable[[CallFailed], str]
 ) -> Step:
-    """Run the calls and give each a result; that of a broken call is what `explain` returns."""
+    """Run the calls and give each a result; `explain` says what was wrong with a broken call."""
     calls = [Pending(id=str(uuid4()), call=runtime.offer.routed(one), why="unstarted", at=-1) for one in answer.calls]
     journal = Journal(runtime, calls, lambda found: state.with_step(_step(answer, found, explain)))
     turn = await journal.begin() if calls and runtime.checkpoint is not None else ALONE
@@ -78,13 +81,13 @@ def _step(
 def _results(
     answer: AnswerMessage, found: Sequence[ToolExecution | Pending], explain: Callable[[CallFailed], str]
 ) -> tuple[tuple[Message, ...], tuple[Pending, ...]]:
-    """Return the results of all calls that do not wait in one message; user text explains calls without a name."""
+    """Return the results of all calls that do not wait in one message; user text explains what has no result."""
     parts = iter([part for part in answer.message.parts if isinstance(part, CallPart)])
     left = iter(found)
     done = _done(found)
     pending: list[Pending] = []
     results: list[ResultPart] = []
-    nameless: list[str] = []
+    apart: list[str] = []
     for event in answer.ended:
         if isinstance(event, CallEnd):
             part, one = next(parts), next(left, None)
@@ -93,12 +96,15 @@ def _results(
                 pending.append(replace(one, at=at))
             else:
                 results.append(_ran(part, one, answer.slips.get(event.index, "")))
-        elif event.name:
-            results.append(_error(next(parts), "\n\n".join(filter(None, (explain(event), done)))))
-        else:
-            nameless.append(explain(event))
-    nameless += [done] if nameless and done else []
-    answered = (Message("user", (TextPart("\n\n".join(nameless)),)),) if nameless else ()
+            continue
+        said = explain(event)
+        if event.name:
+            told = BROKEN.format(event.reason) if answer.in_text else "\n\n".join(filter(None, (said, done)))
+            results.append(_error(next(parts), told))
+        if answer.in_text or not event.name:
+            apart.append(said)
+    apart += [done] if apart and done else []
+    answered = (Message("user", (TextPart("\n\n".join(apart)),)),) if apart else ()
     return (*((Message("tool", tuple(results)),) if results else ()), *answered), tuple(pending)
 
 
