@@ -147,9 +147,10 @@ def check_decisions(
         call = waiting.get(name)
         if call is None:
             raise ValueError(f"no call waits under the id {name!r}; waiting: {', '.join(sorted(waiting)) or 'none'}")
-        for tool in tools if isinstance(decision, Approved) and decision.arguments is not None else ():
-            meant = tool.name == call.name and call.server in {None, LOCAL, tool.server}
-            if meant and (wrong := problems(tool, decision.arguments)):
+        arguments = decision.arguments if isinstance(decision, Approved) else None
+        meant = (tool for tool in tools if tool.name == call.name and call.server in {None, LOCAL, tool.server})
+        for tool in meant if arguments is not None else ():
+            if wrong := problems(tool, arguments or {}):
                 raise ArgumentsError(call.name, wrong)
 
 
