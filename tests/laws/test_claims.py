@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tests import sampling
 from toolfmt import parse, parse_stream
 from toolfmt.dialect.syntax import spelled
+from toolfmt.errors import UnrepresentableError
 from toolfmt.events import coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.workshop.testing import laws, strategies
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from toolfmt.dialect.record import Dialect
+    from toolfmt.model import JsonObject
 
 PROPERTIES = {"path": {"type": "string"}, "note": {"type": "string"}}
 TOOL = ToolDefinition.model_validate(
@@ -50,3 +52,54 @@ def test_markers_without_a_call_are_reported(dialect: Dialect[str]) -> None:
             result = parse(text, dialect=dialect, tools=[TOOL])
             assert (result.calls, bool(result.failures or result.notices or result.text.strip())) == ((), True), text
             assert tuple(coalesce([*parse_stream(iter(text), dialect=dialect, tools=[TOOL])])) == result.events
+
+
+FORECAST = ToolDefinition.model_validate(
+    {
+        "name": "forecast",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "units": {"type": "string"}}},
+    }
+)
+
+
+def _forecast(dialect: Dialect[str], arguments: JsonObject) -> str:
+    server = "local" if dialect.traits.carries_server else None
+    call = ToolInvocation(name="forecast", arguments=arguments, server=server)
+    return dialect.calls([call], {"forecast": FORECAST})
+
+
+def _calls(dialect: Dialect[str], text: str) -> list[JsonObject]:
+    result = parse(text, dialect=dialect, tools=[FORECAST])
+    assert tuple(coalesce([*parse_stream(iter(text), dialect=dialect, tools=[FORECAST])])) == result.events, text
+    assert result.failures or result.calls or result.notices, text
+    return [call.arguments for call in result.calls]
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def test_an_argument_after_the_end_of_its_call_makes_it_fail(dialect: Dialect[str]) -> None:
+    whole, part = _forecast(dialect, {"city": "Oslo", "units": "metric"}), _forecast(dialect, {"city": "Oslo"})
+    head = _alike(whole, part)
+    tail = _alike(whole[head:][::-1], part[head:][::-1])
+    argument, left = whole[head : len(whole) - tail], whole[len(whole) - tail :]
+    for between in ("", "\n", ", "):
+        moved = whole[:head] + left + between + argument
+        assert _calls(dialect, moved) in ([], [{"city": "Oslo", "units": "metric"}]), moved
+    told = f"{part}\nThat is all of the city.\n"
+    framed = dialect.traits.strict or dialect.syntax is None or dialect.syntax.frame is not None
+    assert framed or _calls(dialect, told) == [{"city": "Oslo"}], told
+
+
+def test_a_misspelt_argument_makes_its_call_fail(dialect: Dialect[str]) -> None:
+    for key in ("unit", "unitss", "Units", "`units`", "**units**", "units:", "forecast.units", "--units"):
+        try:
+            text = _forecast(dialect, {"city": "Oslo", key: "metric"})
+        except UnrepresentableError:
+            continue
+        assert _calls(dialect, text) in ([], [{"city": "Oslo", "units": "metric"}]), text
+    for key in () if dialect.traits.strict else ("scale", "unified"):
+        assert _calls(dialect, _forecast(dialect, {"city": "Oslo", key: "1 a"})) == [{"city": "Oslo", key: "1 a"}]

@@ -13,6 +13,7 @@ import regex
 from toolfmt.parsers.bodies.claims import no_call_follows
 from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import ignore, peek, read_value, skip_space
+from toolfmt.parsers.bodies.late_arguments import find_late
 from toolfmt.parsers.scanning.cursor import Malformed, Truncated
 from toolfmt.parsers.scanning.patterns import match_next
 from toolfmt.parsers.scanning.pieces import IGNORED
@@ -105,6 +106,8 @@ class CallList:
                 yield from found.read(cur, node)
                 problem = found.problem()
                 yield from _refuse_rest(cur, node)
+                if (yield from find_late(cur, draft, found.arguments or found.rest or ())) is not None:
+                    problem = problem or ("malformed", MEMBERS_AFTER)
             else:
                 yield from read_value(cur, IGNORED, ignore, reader.limits, tolerant=form.json.tolerant)
                 problem = "malformed", "an element of the list is not a call"

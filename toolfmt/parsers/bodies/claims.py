@@ -22,6 +22,7 @@ from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.bodies.element_values import ArgumentStream, leaf
 from toolfmt.parsers.bodies.json_shapes import JsonNode
 from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading
+from toolfmt.parsers.scanning.damage import is_nearly
 from toolfmt.parsers.scanning.patterns import match_next
 from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import declares, property_names, property_schema
@@ -138,14 +139,31 @@ def refuse_mended(draft: Draft, arguments: JsonObject, at: int) -> None:
         raise Malformed("malformed", "quotes of two kinds that do not match", at)
 
 
-def enclosed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
-    """What is wrong where the arguments are given in a key that the tool does not have, and none beside it; else ""."""
-    if tool is None or any(declares(tool.parameters, key) for key in arguments):
+def misnamed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
+    """Describe a key that the tool does not declare and that was meant as another, or as none; "" if there is none.
+
+    It holds all arguments, or is nearly the name of one that is missing. A schema that lists keys of any name takes it.
+    """
+    if tool is None or all(declares(tool.parameters, key) for key in arguments):
+        return ""
+    if detail := _enclosed(arguments, tool.parameters):
+        return detail
+    if any(map(tool.parameters.get, ("additionalProperties", "patternProperties"))):
+        return ""
+    missing = [name for name in property_names(tool.parameters) if name not in arguments]
+    odd = (key for key in arguments if missing and not declares(tool.parameters, key))
+    near = ((key, name) for key in odd for name in missing if is_nearly(key, name))
+    return next((f"no argument is called {key!r}: write {name!r}" for key, name in near), "")
+
+
+def _enclosed(arguments: JsonObject, schema: JsonObject) -> str:
+    """Describe a key that holds all arguments of the tool, and nothing beside it is one; "" if there is none."""
+    if any(declares(schema, key) for key in arguments):
         return ""
     for key, value in arguments.items():
         while jsontext.is_object(value) and len(value) == 1 and jsontext.is_object(inner := next(iter(value.values()))):
             value = inner  # noqa: PLW2901 - to the innermost
-        if jsontext.is_object(value) and value and all(declares(tool.parameters, name) for name in value):
+        if jsontext.is_object(value) and value and all(declares(schema, name) for name in value):
             return f"the arguments are inside an extra key {key!r}: write them at the top level"
     return ""
 

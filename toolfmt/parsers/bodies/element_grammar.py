@@ -160,6 +160,12 @@ class ElementGrammar:
         return regex.compile(rf"{GAP}(?:{strip_groups(self.around.begin) or '(?!)'})", self.flags)
 
     @cached_property
+    def begin_again(self) -> regex.Pattern[str]:
+        """What begins another call, with the markers of its own section if there are any."""
+        marks = [f"(?:{one}{GAP})?" for one in map(strip_groups, (self.around.section_end, self.around.section)) if one]
+        return regex.compile(rf"{GAP}{''.join(marks)}(?P<call>{strip_groups(self.around.begin) or '(?!)'})", self.flags)
+
+    @cached_property
     def begin_or_end(self) -> regex.Pattern[str]:
         """What begins or ends a call."""
         return regex.compile(rf"{strip_groups(self.around.begin)}|(?P<end>{strip_groups(self.tail)})", self.flags)

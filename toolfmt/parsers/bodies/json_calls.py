@@ -17,7 +17,7 @@ from toolfmt.dialect.record import Limits
 from toolfmt.dialect.syntax import JsonCall
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.parsers.bodies.by_schema import has_one_reading
-from toolfmt.parsers.bodies.claims import ArgumentsText, enclosed, hidden, misplaced, refuse_mended, report, unclaimed
+from toolfmt.parsers.bodies.claims import ArgumentsText, hidden, misnamed, misplaced, refuse_mended, report, unclaimed
 from toolfmt.parsers.bodies.json_shapes import JsonNode
 from toolfmt.parsers.bodies.json_values import decode, embedded, peek, read_value, skip_space, whole_value
 from toolfmt.parsers.scanning.cursor import WHITE, Cursor, Malformed, Reading, Truncated
@@ -106,7 +106,7 @@ class CallObject:
             return "missing_arguments", "the call has no arguments object"
         tool = self.offered.get(self.draft.name)
         given = self.arguments if self.arguments is not None else self.rest or {}
-        detail = enclosed(self.arguments or {}, tool) or unclaimed(self.unknown, taken)
+        detail = misnamed(self.arguments or {}, tool) or unclaimed(self.unknown, taken)
         detail = detail or hidden(self.keys, taken, given, tool)
         return ("unclaimed", detail) if detail else None
 

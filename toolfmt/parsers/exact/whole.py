@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from toolfmt.dialect.record import Parser, ParserOptions
 from toolfmt.dialect.syntax import template_slots
 from toolfmt.events import ArgumentsDelta, CallEnd, CallStart, Event, TextDelta
+from toolfmt.parsers.bodies.late_arguments import may_go_on
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
 from toolfmt.parsers.compiled.sections import FormGrammar, Section, with_and_without
 from toolfmt.parsers.driving import has_ended
@@ -75,9 +76,10 @@ class WrittenSection:
             if closed is None:
                 return -1
             at = closed.end()
-        if self._goes_on is not None and self._goes_on(text, at):
+        limits, tools, (called, _, _) = options.limits, options.tools, calls[-1]
+        more = self._goes_on is not None and self._goes_on(text, at)
+        if more or may_go_on(text, at, called.arguments, tools.get(called.name)):
             return -1
-        limits, tools = options.limits, options.tools
         if self.bare and tools and any(call.name not in tools for call, _, _ in calls):
             return -1
         if index + len(calls) > limits.calls or at - start > limits.call_chars:

@@ -19,7 +19,7 @@ from toolfmt.dialect.record import ParserOptions
 from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Piece, Verbatim, pieces, split
 from toolfmt.jsontext import MAX_DIGITS, encodable, is_object, try_value
 from toolfmt.model import CallProvenance, JsonObject, JsonValue, ToolDefinition, ToolInvocation
-from toolfmt.parsers.bodies.claims import enclosed
+from toolfmt.parsers.bodies.claims import misnamed
 from toolfmt.parsers.bodies.element_grammar import ElementGrammar
 from toolfmt.parsers.bodies.element_values import leaf, plain
 from toolfmt.parsers.bodies.elements import BY_FLAG, KNOWN, WRAPPERS, meant
@@ -129,7 +129,7 @@ class WrittenForm:
         tool = options.tools.get(name)
         read = None if self._offered and tool is None else self._arguments(text, body, options, tool)
         ended = self._end(text, read[1]) if read is not None else None
-        if read is None or ended is None or (tool is not None and enclosed(read[0], tool)):
+        if read is None or ended is None or misnamed(read[0], tool):
             return None
         early, get = labels.get("id"), labels.get
         if ended.re.groups:

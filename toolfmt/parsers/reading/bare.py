@@ -20,6 +20,7 @@ from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
 from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_shapes import JsonNode
 from toolfmt.parsers.bodies.json_values import ignore, peek, read_value, skip_space, whole_value
+from toolfmt.parsers.bodies.late_arguments import find_late
 from toolfmt.parsers.reading.bare_ends import ODD, BareEnds, Verdict, cannot_be_call, foreign, judge
 from toolfmt.parsers.reading.call_ends import goes_on, skip_surplus
 from toolfmt.parsers.reading.skipping import NEAR, Skipper, pass_on
@@ -231,9 +232,11 @@ class BareReader:
     def _emit_verdict(self, found: CallObject, verdict: Verdict, *, listed: bool = False) -> Reading[None]:
         """Decide what a complete object is."""
         self._cur.deadline = NEVER  # what follows is no part of the call
-        if verdict.kind == "call" and (yield from goes_on(self._cur, listed=listed)):
+        call, given = verdict.kind == "call", found.arguments or found.rest or ()
+        more = call and (yield from find_late(self._cur, found.draft, given)) is not None
+        if more or (call and (yield from goes_on(self._cur, listed=listed))):
             self._ends.fail(found.draft, "malformed", MEMBERS_AFTER)
-        elif verdict.kind == "call":
+        elif call:
             self._ends.call(found.draft, found.settled())
         elif verdict.kind == "failed" or self._ends.sure:
             self._ends.fail(found.draft, verdict.reason, verdict.detail)

@@ -215,8 +215,8 @@ def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Rea
 
 def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Reading[None]:
     """Raise `Malformed` where an unclosed call is written again from its head on: the first was given up."""
-    begun = yield from match_next(cur, elements.begin)
-    if begun is None or begun.group().strip() != draft.opening:
+    begun = yield from match_next(cur, elements.begin_again)
+    if begun is None or begun["call"].strip() != draft.opening:
         return
     at, cur.deadline = cur.at, NEVER  # what is ahead is no part of the call
     text = cur.since(draft.start).rpartition(draft.opening)[2].rstrip(WHITE)
@@ -236,7 +236,7 @@ def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Readi
 
 def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:
     """Raise `Malformed` where an argument follows the call that begins in an unclosed one: it is the outer one's."""
-    begun = yield from match_next(cur, elements.begin)
+    begun = yield from match_next(cur, elements.begin_again)
     if begun is None:
         return
     at, cur.deadline = cur.at, NEVER  # what is ahead is no part of the call
@@ -245,7 +245,7 @@ def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:
     after = None
     if end is not None and end["end"]:
         cur.pos = end.end()
-        after = yield from match_next(cur, elements.child)
+        after = yield from match_next(cur, elements.late)
     cur.rewind(at)
     if after is not None:
         raise Malformed("malformed", "an argument after a call that begins in this one", at, inside=True)

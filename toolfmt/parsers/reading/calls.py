@@ -17,10 +17,11 @@ from toolfmt.errors import RenderError
 from toolfmt.model import CallProvenance, JsonObject
 from toolfmt.parsers.bodies.by_schema import held_name, name_by_fit, without_brace
 from toolfmt.parsers.bodies.call_lists import CallList
-from toolfmt.parsers.bodies.claims import Strays, enclosed, refuse_mended
+from toolfmt.parsers.bodies.claims import Strays, misnamed, refuse_mended
 from toolfmt.parsers.bodies.elements import ElementReader, skip_layout
 from toolfmt.parsers.bodies.json_calls import CallObject
 from toolfmt.parsers.bodies.json_values import decode, peek, read_value, skip_space, whole_value
+from toolfmt.parsers.bodies.late_arguments import refuse_late
 from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar
 from toolfmt.parsers.compiled.head_parts import HeadParts
 from toolfmt.parsers.compiled.sections import FormGrammar
@@ -88,12 +89,13 @@ class CallReader:
             self.cur.deadline = NEVER
         if form.shape is None:  # a JSON reader has refused them already
             draft = self.draft
-            if detail := enclosed(arguments or {}, self.sink.options.tools.get(draft.name)):
+            if detail := misnamed(arguments or {}, self.sink.options.tools.get(draft.name)):
                 raise Malformed("unclaimed", detail, self.cur.at)
             if not all(map(jsontext.encodable, (draft.name, draft.id or "", draft.server or "", draft.pieces.text()))):
                 raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
         if arguments is not None:  # a list's calls have been measured each
             self.measure(start)
+            yield from refuse_late(self.cur, self.draft, arguments, lines=form.body == "yaml")
         return arguments
 
     def meant(self, problem: Malformed | Truncated) -> bool:

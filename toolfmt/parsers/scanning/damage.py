@@ -16,6 +16,8 @@ from toolfmt.schema import types
 
 REACH = 64
 """How many of a value's last characters are looked at."""
+_SHORT = 4
+"""Names of fewer characters are others where one differs."""
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb"
 _OPENING = frozenset(f"{_QUOTES}([\\|/")
 _AFTER = frozenset(f"{_QUOTES}\\ \t")
@@ -40,6 +42,14 @@ def differs_by_one_character(one: str, other: str) -> bool:
         return one[at:] == other[at + 1 :]
     swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
     return one[at + 1 :] == other[at + 1 :] or swapped
+
+
+def is_nearly(key: str, name: str) -> bool:
+    """Whether a key was meant as a name: its letters with other marks, a slip in one character, the name in marks."""
+    if letters(key) == letters(name):
+        return True
+    slip = max(len(key), len(name)) >= _SHORT and differs_by_one_character(key.casefold(), name.casefold())
+    return slip or re.search(rf"(?<![\w\-]){re.escape(name)}(?![\w\-])", key) is not None
 
 
 def letters(marker: str) -> str:
