@@ -24,6 +24,7 @@ from toolfmt import ParseResult, read_answer, read_stream
 from toolfmt.conversation import CallPart
 from toolfmt.gateway.app import make_app
 from toolfmt.gateway.config import Back, Config, ModelRoute
+from toolfmt.gateway.connections import server_options
 
 PATHS = {
     "openai-chat": "/v1",
@@ -44,7 +45,7 @@ TEXT_CALL = Answer('Let me look.\n<tool_call>\n{"name": "look", "arguments": {"c
 
 @contextmanager
 def gateway(config: Config) -> Iterator[str]:
-    server = uvicorn.Server(uvicorn.Config(make_app(config), port=0, log_level="critical"))
+    server = uvicorn.Server(uvicorn.Config(make_app(config), port=0, log_level="critical", **server_options(config)))
     socket = server.config.bind_socket()
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end
     thread = Thread(target=server.run, args=([socket],), daemon=True)

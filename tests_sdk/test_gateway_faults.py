@@ -141,6 +141,22 @@ def test_every_answer_has_the_id_of_its_request(caplog: pytest.LogCaptureFixture
         assert lines[1].startswith("req_")
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_header_that_http_cannot_carry_is_not_passed_on(stream: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    strange = [b"x-request-id: \xe2\x98\x83", b"retry-after: \xe2\x98\x83"]
+    whole = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi."}, "finish_reason": "stop"}]}'
+    said = (
+        [head(b"200 OK", b"text/event-stream", *strange), BEGUN, ENDED]
+        if stream
+        else [head(b"200 OK", b"application/json", *strange), whole]
+    )
+    with raw(lambda: iter(said)) as upstream, gateway(one(upstream)) as url:
+        response = ask("openai-chat", url, stream=stream)
+        assert (response.status_code, response.headers.get("retry-after")) == (200, None)
+        assert response.headers["x-request-id"].startswith("req_")
+        assert "toolfmt_open_streams 0.0" in httpx2.get(f"{url}/metrics").text
+
+
 TALK = Conversation(
     lambda _: "", (TextPart("Let me look."), called({"city": "Zürich"}), called({"city": "Bern"})), "tool_calls"
 )

@@ -8,17 +8,22 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread
+from typing import Any
 
 import httpx2
 import pytest
+from gateways import gateway
 from rawserver import head, raw
-from test_gateway_faults import ASKS, ENDED, chunk
+from test_gateway_faults import ASKS, BEGUN, ENDED, chunk, one
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from toolfmt.transcripts.answering.failures import read_error
+from toolfmt.transcripts.convert import convert_request
 
 PATHS = [path.format(verb="generateContent") for path, _ in ASKS.values()]
 MEGABYTE = 2**20
@@ -104,6 +109,73 @@ def test_a_body_that_does_not_end_is_given_up(tmp_path: Path) -> None:
     ):
         client.sendall(HEAD + b"content-length: 1000\r\n\r\n{")
         assert client.recv(MEGABYTE).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST /v1/chat/completions HTTP/1.1\r\nhost:"], ids=["nothing", "half a head"])
+def test_a_head_that_does_not_end_is_given_up(sent: bytes) -> None:
+    with raw(lambda: iter([head(), ENDED])) as upstream:
+        config = one(upstream).model_copy(update={"body_timeout": 0.3})
+        with gateway(config) as url, socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as client:
+            client.settimeout(30)
+            client.sendall(sent)
+            assert client.recv(MEGABYTE) == b""
+
+
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        ({"content": b"x", "headers": {"content-encoding": "gzip"}}, "Content-Encoding"),
+        ({"json": {**ASKS["openai-chat"][1], "stream": "yes"}}, "true or false"),
+        ({"json": {**ASKS["openai-chat"][1], "stream": 1}}, "true or false"),
+        ({"json": {**ASKS["openai-chat"][1], "model": "m" * 201}}, "200 printable"),
+        ({"json": {**ASKS["openai-chat"][1], "model": "m\0"}}, "200 printable"),
+        ({"json": {**ASKS["openai-chat"][1], "model": ".."}}, "200 printable"),
+    ],
+)
+def test_a_request_that_says_nothing_clear_is_refused(sent: dict[str, Any], message: str) -> None:
+    with raw(lambda: iter([head(), ENDED])) as upstream, gateway(one(upstream)) as url:
+        response = httpx2.post(f"{url}/v1/chat/completions", **sent)
+        assert (response.status_code, message in response.text) == (400, True)
+        assert not upstream.asked.is_set()
+
+
+PAGES = {"https://example.com": 403, "null": 403, "http://[": 403, "http://localhost:3000": 200, "http://[::1]": 200}
+
+
+@pytest.mark.parametrize("origin", PAGES)
+def test_pages_of_other_machines_may_not_ask_a_gateway_without_keys(
+    origin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, body = ASKS["anthropic"]
+    page = {"origin": origin}
+    with raw(lambda: iter([head(), BEGUN, ENDED])) as upstream:
+        with gateway(one(upstream)) as url:
+            assert httpx2.post(url + path, json={**body, "stream": True}, headers=page).status_code == PAGES[origin]
+            place = f"{url.replace('http', 'ws')}/v1/responses"
+            refused = pytest.raises(InvalidStatus) if PAGES[origin] == 403 else nullcontext()
+            with refused, connect(place, additional_headers=page):
+                pass
+        monkeypatch.setenv("GATEWAY_KEY", "secret")
+        with gateway(one(upstream).model_copy(update={"key_env": "GATEWAY_KEY"})) as url:
+            key = {"x-api-key": "secret", **page}
+            assert httpx2.post(url + path, json={**body, "stream": True}, headers=key).status_code == 200
+
+
+def test_a_large_request_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is converted in a thread of its own."""
+    seen: list[str] = []
+
+    def converted(*arguments: Any, **options: Any) -> Any:
+        seen.append(current_thread().name)
+        return convert_request(*arguments, **options)
+
+    monkeypatch.setattr("toolfmt.gateway.handling.convert_request", converted)
+    path, body = ASKS["anthropic"]
+    with raw(lambda: iter([head(), BEGUN, ENDED])) as upstream, gateway(one(upstream)) as url:
+        for text in ("small", "large" * MEGABYTE):
+            asked = {**body, "stream": True, "messages": [{"role": "user", "content": text}]}
+            assert httpx2.post(url + path, json=asked).status_code == 200
+    assert ["AnyIO" in name for name in seen] == [False, True]
 
 
 def test_more_connections_than_can_be_open_pass(tmp_path: Path) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
-from gateways import CALL, SCHEMA, before, gateway
+from gateways import CALL, SCHEMA, before, gateway, started
 from loopback import Answer, Body, serving
 from openai import OpenAI
 from rawserver import head, raw
-from websockets.exceptions import InvalidStatus
+from test_gateway_faults import BEGUN, ENDED
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
 
 from toolfmt.gateway.config import Back, Config, ModelRoute
 
@@ -78,6 +84,50 @@ def test_a_client_that_goes_away_is_not_asked_for() -> None:
             assert upstream.asked.wait(10)
             assert not upstream.left.is_set()
         assert upstream.left.wait(10)
+
+
+def test_bytes_and_too_many_requests_end_the_connection() -> None:
+    with (
+        raw(lambda: iter([head()]), hang=True) as upstream,
+        gateway(Config(backs={"it": Back(url=upstream.url)}, routes=(ModelRoute(backs=("it",)),))) as url,
+    ):
+        asked = '{"type": "response.create", "model": "m", "input": "Weather?"}'
+        for sent, code in (([b"{}"], 1003), ([asked] * 20, 1013)):
+            with connect(f"{url.replace('http', 'ws')}/v1/responses") as connection:
+                with suppress(ConnectionClosed):
+                    for text in sent:
+                        connection.send(text)
+                assert not list(iter_until_closed(connection))
+                assert connection.close_code == code
+
+
+def test_an_answer_ends_before_the_server_does() -> None:
+    go_on = Event()
+
+    def answer() -> Iterator[bytes]:
+        yield head()
+        yield BEGUN
+        assert go_on.wait(60)
+        yield ENDED
+
+    with raw(answer) as upstream, started("--upstream", upstream.url) as (server, url):
+        place = f"{url.replace('http', 'ws')}/v1/responses"
+        with connect(place) as connection, connect(place) as idle:
+            connection.send('{"type": "response.create", "model": "m", "input": "Weather?"}')
+            assert json.loads(connection.recv(timeout=60))["type"] == "response.created"
+            server.terminate()
+            with pytest.raises(ConnectionClosed):
+                idle.recv(timeout=60)
+            go_on.set()
+            events = [json.loads(event)["type"] for event in iter_until_closed(connection)]
+        assert events[-1] == "response.completed"
+        assert server.wait(30) in {0, -signal.SIGTERM}
+
+
+def iter_until_closed(connection: ClientConnection) -> Iterator[str]:
+    with suppress(ConnectionClosed):
+        while True:
+            yield str(connection.recv(timeout=60))
 
 
 def test_a_connection_needs_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,7 @@ def serve(  # noqa: PLR0913 - one argument for each option
 
         from toolfmt.gateway.app import log_requests, make_app
         from toolfmt.gateway.config import CONFIG_VARIABLE
+        from toolfmt.gateway.connections import server_options
         from toolfmt.gateway.loading import changed, load_config, single
     except ImportError:
         raise MissingExtraError("toolfmt serve", "gateway") from None
@@ -76,8 +77,7 @@ def serve(  # noqa: PLR0913 - one argument for each option
         found = single(upstream, api, dialect=dialect, key_env=key_env, model_dir=folder)
     changes = {"host": host, "port": port, "strict": strict or None, "key_env": client_key_env}
     found = changed(found, **{name: value for name, value in changes.items() if value is not None})
-    how: dict[str, Any] = {"host": found.host, "port": found.port, "access_log": False, "workers": workers}
-    how["timeout_graceful_shutdown"] = found.drain_timeout
+    how: dict[str, Any] = {"host": found.host, "port": found.port, "workers": workers, **server_options(found)}
     log_requests()
     app = make_app(found)  # raises what is wrong with the configuration, before any worker starts
     with TemporaryDirectory() as shared:

@@ -10,9 +10,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from toolfmt.errors import ParseError
-from toolfmt.gateway.config import ClientKey, Config, secret
+from toolfmt.gateway.config import ClientKey, Config, is_loopback, secret
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.transcripts.answering.answer_info import Failure
 
@@ -84,9 +85,12 @@ class Access:
                 raise ParseError(f"the keys {first!r} and {name!r} are the same: each client needs its own")
 
     def check(self, request: HTTPConnection) -> tuple[Caller, _Limits | None]:
-        """Return the client; raises `ExchangeError` for a client without a key."""
+        """Return the client; raises `ExchangeError` for one without a key, or a web page where none is needed."""
         sent = list(_sent(request))
         if not self._clients:
+            origin = request.headers.get("origin")
+            if origin is not None and not _is_local(origin):
+                raise refusal("permission", "pages of other machines may use only a gateway with keys")
             return Caller(key=next(iter(sent), None)), None
         for name, key, limits in self._clients:
             if any(hmac.compare_digest(one.encode(), key.encode()) for one in sent):
@@ -99,6 +103,14 @@ class Access:
         if limits is not None:
             limits.take(stack)
         return caller
+
+
+def _is_local(origin: str) -> bool:
+    """Whether a page is served by this machine: any other could use the gateway through the browser of its visitor."""
+    try:
+        return is_loopback(urlsplit(origin).hostname or "")
+    except ValueError:
+        return False
 
 
 def _limited(message: str, seconds: float) -> ExchangeError:

@@ -88,7 +88,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     ]
     responses = Conversing(config, upstreams, "openai-responses", keeper, tracing)
     routes.append(Route("/v1/responses/{id}/input_items", _input_items(keeper, access), methods=["GET"]))
-    routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access).serve))
+    routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access, metrics).serve))
     open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
     closed_paths: dict[str, _Answer] = {"/metrics": figures}
     closed_paths |= {path: _listed(models, write) for path, write in LISTS.items()}

@@ -19,7 +19,7 @@ from toolfmt.corpora.tokens import load
 from toolfmt.errors import ParseError
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
-from toolfmt.gateway.config import Back, secret
+from toolfmt.gateway.config import HEADER, Back, secret
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
@@ -231,7 +231,8 @@ def _object(text: str) -> JsonObject:
 
 
 def _passed(response: httpx2.Response) -> Mapping[str, str]:
-    return {name: response.headers[name] for name in PASSED if name in response.headers}
+    given = {name: response.headers.get(name, "") for name in PASSED}
+    return {name: value for name, value in given.items() if HEADER.fullmatch(value)}
 
 
 class ModelFolder:

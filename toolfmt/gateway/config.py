@@ -39,8 +39,8 @@ from toolfmt.lookup.registry import AUTO, default_registry
 Constraint: TypeAlias = Literal["llama.cpp", "llguidance", "vllm", "sglang"]
 """The servers that accept a grammar, each in its own field."""
 MIB = 1024 * 1024
-_HEADER: Final = regex.compile(r"[\x20-\x7e]+")
-"""What a header may contain."""
+HEADER: Final = regex.compile(r"[\x20-\x7e]+")
+"""The values of headers."""
 _HEADER_NAME: Final = regex.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 CONFIG_VARIABLE = "TOOLFMT_GATEWAY"
 """The environment variable that brings a worker process its configuration, as JSON."""
@@ -60,7 +60,7 @@ def secret(env: str | None, file: str | None) -> str | None:
     key = key.strip()
     if not key:
         raise ParseError(f"{place} is not set, or empty")
-    if not _HEADER.fullmatch(key):
+    if not HEADER.fullmatch(key):
         raise ParseError(f"{place}: a key has only characters that a header can contain")
     return key
 
@@ -136,7 +136,7 @@ class Back(_Closed):
     @classmethod
     def _are_headers(cls, headers: dict[str, str]) -> dict[str, str]:
         for name, value in headers.items():
-            if not _HEADER_NAME.fullmatch(name) or not _HEADER.fullmatch(value):
+            if not _HEADER_NAME.fullmatch(name) or not HEADER.fullmatch(value):
                 raise ValueError(f"{name!r} is not a header: its name or value has other characters than HTTP allows")
         return headers
 
@@ -270,7 +270,7 @@ class Config(_Closed):
     max_body: int = Field(default=32 * MIB, gt=0)
     """Bytes of a request's body."""
     body_timeout: float = Field(default=60, gt=0)
-    """Seconds in which a request's body must arrive."""
+    """Seconds in which a request's head must arrive, and then its body."""
     max_answer: int = Field(default=64 * MIB, gt=0)
     """Bytes of an answer, whole or streamed."""
     drain_timeout: int = Field(default=60, ge=0)
@@ -293,7 +293,7 @@ class Config(_Closed):
         closed = self.key_env is not None or self.keys
         if closed and any(back.pass_key for back in self.backs.values()):
             raise ValueError("pass_key would send the gateway's own keys on: it is for a gateway without keys")
-        if not closed and not _loopback(self.host):
+        if not closed and not is_loopback(self.host):
             raise ValueError(
                 f"{self.host} can be reached by others: name the variable with the clients' key "
                 "(key_env; --client-key-env), or listen on 127.0.0.1"
@@ -305,7 +305,8 @@ class Config(_Closed):
         return next((route for route in self.routes if fnmatchcase(model, route.model)), None)
 
 
-def _loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
     if host == "localhost":
         return True
     try:

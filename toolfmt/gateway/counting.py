@@ -40,7 +40,7 @@ class Counting(Handler):
 
     async def asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:  # noqa: ARG002 - nothing stays open
         """Let one back count, or estimate."""
-        sent = self.sent(asked, upstream, streamed=False)
+        sent = await self.sent(asked, upstream, streamed=False)
         api = upstream.api.count
         if api is None:
             if upstream.back.tokenizer is None:

@@ -50,7 +50,7 @@ class Conversing(Handler):
         """Ask one back."""
         streamed = asked.settings.get("stream") is True
         model = asked.sent_model
-        sent = self.sent(asked, upstream, streamed=streamed)
+        sent = await self.sent(asked, upstream, streamed=streamed)
         if any(loss.code == "tool" for loss in sent.losses):
             asked = replace(asked, names=client_names(asked.body, self.format, sent.value, upstream.format))
         head = AnswerHead(f"{_IDS.get(self.format, '')}{uuid4().hex}", asked.model, int(time.time()))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 import regex
 from anyio import to_thread
@@ -28,7 +29,7 @@ from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.settings.carrying import required_settings, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
     from contextlib import AsyncExitStack
 
     from toolfmt.gateway.access import Caller
@@ -75,6 +76,8 @@ class Asked:
     model: str
     """As the client names it."""
     route: ModelRoute
+    size: int = 0
+    """The bytes of what the client sent."""
     owner: str = ""
     """What the configuration calls the client's key."""
     sent: JsonObject = field(default_factory=dict[str, "JsonValue"])
@@ -97,6 +100,10 @@ class Asked:
         return self.route.as_model or self.model
 
 
+T = TypeVar("T")
+_LARGE: Final = 2**18
+"""Bytes of a request from which on it is read and converted in a thread."""
+_LONGEST_NAME: Final = 200
 _BACKGROUND: Final = "background"
 """The field of a request whose answer the client will fetch later."""
 SUMMARY: Final = "This is a summary of the conversation so far:\n\n"
@@ -144,17 +151,19 @@ class Handler(ABC):
         ]
         return {**body, name: written}
 
-    async def answer(self, body: JsonObject, given: JsonObject, stack: AsyncExitStack, caller: Caller) -> GatewayAnswer:
-        """Answer a request of a caller; `given` are the settings that its path says.
+    async def answer(
+        self, body: JsonObject, given: JsonObject, stack: AsyncExitStack, caller: Caller, size: int
+    ) -> GatewayAnswer:
+        """Answer a request of a caller, of `size` bytes; `given` are the settings that its path says.
 
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
         """
         sent, lost = self._at_once(self.opened(body))
         body, before = await self._continued(sent, caller)
-        settings = self._settings(body, given)
-        model = settings.get("model")
-        if not isinstance(model, str) or not model:
-            raise refusal("invalid", "the request names no model", param="model")
+        if not isinstance(body.get("stream"), bool | None):
+            raise refusal("invalid", "stream: expected true or false", param="stream")
+        settings = await worked(size, partial(self._settings, body, given))
+        model = _model(settings)
         route = self.config.route(model)
         if route is None:
             raise refusal("not_found", f"no route serves the model {model!r}")
@@ -162,7 +171,7 @@ class Handler(ABC):
         redactor = Redactor(self.config.redact)
         if self.config.redact:
             body = await to_thread.run_sync(redactor.request, body)
-        asked = Asked(body, settings, model, route, caller.name, sent, before, lost)
+        asked = Asked(body, settings, model, route, size, caller.name, sent, before, lost)
         failed: UpstreamError | None = None
         for name in _order(route):
             upstream = self.upstreams[name].sent_by(caller.key)
@@ -230,7 +239,11 @@ class Handler(ABC):
             failure = Failure(kind="invalid", message=message, code="context_length_exceeded")
             raise UnreachedError(failure)
 
-    def sent(self, asked: Asked, upstream: Upstream, *, streamed: bool) -> Conversion:
+    async def sent(self, asked: Asked, upstream: Upstream, *, streamed: bool) -> Conversion:
+        """Convert a request for a back; raises `ExchangeError` for one that cannot be."""
+        return await worked(asked.size, partial(self._sent, asked, upstream, streamed=streamed))
+
+    def _sent(self, asked: Asked, upstream: Upstream, *, streamed: bool) -> Conversion:
         """Convert a request for a back; raises `ExchangeError` for one that cannot be.
 
         A stream holds one answer to a question, so no more are asked for.
@@ -270,6 +283,21 @@ class Handler(ABC):
                 return settings_of(body, self.format) | given
         except ToolFmtError as error:
             raise refusal("invalid", "the request cannot be converted", error) from None
+
+
+def _model(settings: Mapping[str, JsonValue]) -> str:
+    """Return the model that a request names; raises `ExchangeError` for what no model is called."""
+    model = settings.get("model")
+    if not isinstance(model, str) or not model:
+        raise refusal("invalid", "the request names no model", param="model")
+    if len(model) > _LONGEST_NAME or not model.isprintable() or not model.strip("."):
+        raise refusal("invalid", f"a model's name has up to {_LONGEST_NAME} printable characters", param="model")
+    return model
+
+
+async def worked(size: int, work: Callable[[], T]) -> T:
+    """Return what `work` makes of a request of `size` bytes; a large one keeps no other client waiting."""
+    return await to_thread.run_sync(work) if size > _LARGE else work()
 
 
 def _defaults(asked: Asked, upstream: Upstream) -> JsonObject:

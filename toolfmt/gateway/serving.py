@@ -24,7 +24,7 @@ from toolfmt.gateway.access import Access, Caller
 from toolfmt.gateway.apis import Face
 from toolfmt.gateway.config import Config
 from toolfmt.gateway.failing import ExchangeError, refusal
-from toolfmt.gateway.handling import NOTICES, GatewayAnswer, Handler
+from toolfmt.gateway.handling import NOTICES, GatewayAnswer, Handler, worked
 from toolfmt.gateway.metrics import Metrics
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
@@ -53,49 +53,41 @@ class FaceServer:
     async def serve(self, request: Request) -> Response:
         """Answer one request."""
         face, began, ident = self._face, time.perf_counter(), f"req_{uuid4().hex}"
-        stack = AsyncExitStack()
         tracing = self._handler.tracing
-        note = _unnoted if tracing is None else tracing.received(request, stack)
-        try:
-            caller = self._access.admit(request, stack)
-            body = await _body(request, self._handler.config)
-            asking = partial(self._answered, request, body, stack, caller)
-            answered, pieces, first = await unless_gone(request, asking)
-        except (ExchangeError, ClientDisconnect) as error:
-            failed = error if isinstance(error, ExchangeError) else None
-            status = GONE if failed is None else error_status(failed.failure, face.format)
-            note(status)
-            await stack.aclose()
-            seconds = time.perf_counter() - began
-            self._metrics.count(face.format, "", status, seconds)
-            headers = {face.ident: ident} | dict({} if failed is None else failed.headers)
-            error = "the client disconnected" if failed is None else failed.logged
-            _note(face, headers[face.ident], status, seconds, error=error)
-            if failed is None:
-                return Response(status_code=status)
-            return json_response(write_error(failed.failure, face.format), status, headers)
-        except BaseException as error:
-            await stack.aclose()
-            if isinstance(error, Exception):
+        async with AsyncExitStack() as stack:
+            note = _unnoted if tracing is None else tracing.received(request, stack)
+            try:
+                caller = self._access.admit(request, stack)
+                body, size = await _body(request, self._handler.config)
+                asking = partial(self._answered, request, body, size, stack, caller)
+                answered, pieces, first = await unless_gone(request, asking)
+            except Exception as error:
+                failed, gone = _failure(error), isinstance(error, ClientDisconnect)
+                status = GONE if gone else error_status(failed.failure, face.format)
+                note(status)
                 seconds = time.perf_counter() - began
-                self._metrics.count(face.format, "", 500, seconds)
-                _note(face, ident, 500, seconds, error=f"the gateway failed: {type(error).__name__}")
-            raise
-        note(200)
-        seconds = time.perf_counter() - began
-        self._metrics.count(face.format, answered.back, 200, seconds, answered.losses)
-        headers = {face.ident: ident, **answered.headers, **_lost(answered)}
-        logged = partial(_note, face, headers[face.ident], 200, seconds, answered=answered, caller=caller)
-        if answered.notices:
-            headers[NOTICES] = _noticed(answered)
-        if pieces is None:
-            await stack.aclose()
-            logged()
-            return json_response(answered.value, 200, headers)
-        stack.enter_context(self._metrics.streams.track_inprogress())
-        stack.callback(self._ended, answered, began, logged)
-        headers["cache-control"] = "no-cache"
-        return AnswerStream(_after(first, pieces), stack, headers=headers, media_type=face.media)
+                self._metrics.count(face.format, "", status, seconds)
+                headers = {face.ident: ident, **failed.headers}
+                log_request(face.format, headers[face.ident], status, seconds, error=failed.logged)
+                if not gone and failed is not error:
+                    raise
+                return json_response(write_error(failed.failure, face.format), status, headers)
+            note(200)
+            seconds = time.perf_counter() - began
+            self._metrics.count(face.format, answered.back, 200, seconds, answered.losses)
+            headers = {face.ident: ident, **answered.headers, **_lost(answered)}
+            logged = partial(log_request, face.format, headers[face.ident], 200, seconds, answered, caller)
+            if answered.notices:
+                headers[NOTICES] = _noticed(answered)
+            if pieces is None:
+                logged()
+                return json_response(answered.value, 200, headers)
+            stack.enter_context(self._metrics.streams.track_inprogress())
+            stack.callback(self._ended, answered, began, logged)
+            headers["cache-control"] = "no-cache"
+            stream = AnswerStream(_after(first, pieces), headers=headers, media_type=face.media)
+            stream.held = stack.pop_all()
+            return stream
 
     def _ended(self, answered: GatewayAnswer, began: float, logged: Callable[..., None]) -> None:
         """Log a stream that has ended, and count it if it is not complete."""
@@ -105,11 +97,11 @@ class FaceServer:
         logged(error=error, whole=time.perf_counter() - began)
 
     async def _answered(
-        self, request: Request, body: JsonObject, stack: AsyncExitStack, caller: Caller
+        self, request: Request, body: JsonObject, size: int, stack: AsyncExitStack, caller: Caller
     ) -> tuple[GatewayAnswer, AsyncGenerator[str] | None, str]:
         """Get an answer, and the first piece of a stream: an error before it has an HTTP status."""
         face = self._face
-        answered = await self._handler.answer(body, _given(face, request, body), stack, caller)
+        answered = await self._handler.answer(body, _given(face, request, body), stack, caller, size)
         if answered.events is None:
             return answered, None, ""
         listed = face.listed and request.query_params.get("alt") != "sse"
@@ -117,6 +109,14 @@ class FaceServer:
         pieces = _frames(face, answered, answered.events, whole=listed, noticed=wants)
         stack.push_async_callback(pieces.aclose)
         return answered, pieces, await anext(pieces, "")
+
+
+def _failure(error: Exception) -> ExchangeError:
+    if isinstance(error, ExchangeError):
+        return error
+    if isinstance(error, ClientDisconnect):
+        return refusal("server", "the client disconnected")
+    return refusal("server", f"the gateway failed: {type(error).__name__}")
 
 
 def _unnoted(_: int) -> None:
@@ -160,8 +160,11 @@ async def _frames(
         yield end
 
 
-async def _body(request: Request, config: Config) -> JsonObject:
-    """Read the request's JSON object within the limits of size and time."""
+async def _body(request: Request, config: Config) -> tuple[JsonObject, int]:
+    """Read the request's JSON object and its size in bytes, within the limits of size and time."""
+    encoding = request.headers.get("content-encoding", "identity")
+    if encoding.lower() != "identity":
+        raise refusal("invalid", f"the body is sent as {encoding}: send it without Content-Encoding")
     found = bytearray()
     try:
         async with asyncio.timeout(config.body_timeout):
@@ -172,12 +175,12 @@ async def _body(request: Request, config: Config) -> JsonObject:
     except TimeoutError:
         raise refusal("invalid", f"the body did not arrive within {config.body_timeout:g} seconds") from None
     try:
-        value = jsontext.loads(found.decode())
+        value = await worked(len(found), lambda: jsontext.loads(found.decode()))
     except (ParseError, UnicodeDecodeError) as error:
         raise refusal("invalid", "the body is not JSON", error) from None
     if not jsontext.is_object(value):
         raise refusal("invalid", "the body is not a JSON object")
-    return value
+    return value, len(found)
 
 
 def _noticed(answered: GatewayAnswer) -> str:
@@ -191,14 +194,14 @@ def _lost(answered: GatewayAnswer) -> dict[str, str]:
     return {LOSSES: ", ".join(f"{code}={count}" for code, count in sorted(counts.items()))} if counts else {}
 
 
-def _note(  # noqa: PLR0913 - what is known of a request
-    face: Face,
+def log_request(  # noqa: PLR0913, PLR0917 - what is known of a request
+    face: str,
     ident: str,
     status: int,
     seconds: float,
-    *,
     answered: GatewayAnswer | None = None,
     caller: Caller | None = None,
+    *,
     error: str = "",
     whole: float | None = None,
 ) -> None:
@@ -206,7 +209,7 @@ def _note(  # noqa: PLR0913 - what is known of a request
 
     `seconds` is the time until its answer began, `whole` until a stream ended.
     """
-    line: JsonObject = {"face": face.format, "request": ident, "status": status, "ms": round(seconds * 1000, 1)}
+    line: JsonObject = {"face": face, "request": ident, "status": status, "ms": round(seconds * 1000, 1)}
     line |= {} if whole is None else {"whole_ms": round(whole * 1000, 1)}
     line |= {"key": caller.name} if caller is not None and caller.name else {}
     if answered is not None:
@@ -250,16 +253,14 @@ async def unless_gone(request: Request, work: Callable[[], Awaitable[T]]) -> T:
 class AnswerStream(StreamingResponse):
     """A streamed answer whose resources are released when it ends for any reason."""
 
-    def __init__(
-        self, pieces: AsyncIterator[str], stack: AsyncExitStack, *, headers: Mapping[str, str], media_type: str
-    ) -> None:
-        super().__init__(pieces, headers=headers, media_type=media_type)
-        self._stack = stack
+    held: AsyncExitStack | None = None
+    """What is open until the stream has ended."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it as fast as the client reads; the back is read no faster."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            with anyio.CancelScope(shield=True):
-                await self._stack.aclose()
+            if self.held is not None:
+                with anyio.CancelScope(shield=True):
+                    await self.held.aclose()

@@ -9,9 +9,11 @@ One answer is given after the other. Words and shapes are those of openai 3.54, 
 
 from __future__ import annotations
 
-import logging
+import time
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -19,8 +21,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.gateway.access import Access
+from toolfmt.gateway.connections import ENDING
 from toolfmt.gateway.failing import ExchangeError, refusal
-from toolfmt.gateway.handling import Handler
+from toolfmt.gateway.handling import GatewayAnswer, Handler, worked
+from toolfmt.gateway.metrics import Metrics
+from toolfmt.gateway.serving import log_request
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 
@@ -28,69 +33,79 @@ if TYPE_CHECKING:
     from anyio import CancelScope
     from anyio.streams.memory import MemoryObjectSendStream
 
-log: Final = logging.getLogger("toolfmt.gateway")
+
 CREATE: Final = "response.create"
+_WAITING: Final = 8
+"""Requests that may wait on one connection while another is answered."""
+_NO_TEXT, _BUSY, _FORBIDDEN = 1003, 1013, 1008
+"""Codes that close a WebSocket."""
 
 
 class SocketServer:
     """Serves the requests of one handler over WebSockets."""
 
-    def __init__(self, handler: Handler, access: Access) -> None:
+    def __init__(self, handler: Handler, access: Access, metrics: Metrics) -> None:
         self._handler = handler
         self._access = access
+        self._metrics = metrics
 
     async def serve(self, socket: WebSocket) -> None:
-        """Answer the requests of one connection until the client ends it."""
+        """Answer the requests of one connection until the client or the server ends it."""
         try:
             self._access.check(socket)
         except ExchangeError:
-            await socket.close(1008)
+            await socket.close(_FORBIDDEN)
             return
         await socket.accept()
-        asked, texts = anyio.create_memory_object_stream[str](1)
+        asked, texts = anyio.create_memory_object_stream[str](_WAITING)
         with asked, texts:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._listen, socket, asked, group.cancel_scope)
                 with suppress(WebSocketDisconnect):
                     async for text in texts:
                         await self._answer(socket, text)
+                    await socket.close(ENDING)
                 group.cancel_scope.cancel()
 
     async def _listen(self, socket: WebSocket, asked: MemoryObjectSendStream[str], scope: CancelScope) -> None:
-        """Receive the client's messages one by one; when it disconnects, its request to the back is cancelled."""
-        with suppress(WebSocketDisconnect, KeyError):  # KeyError: a message of bytes
-            while True:
-                await asked.send(await socket.receive_text())
-        scope.cancel()
+        """Receive the client's messages; if it disconnects, its request to the back is cancelled."""
+        while (message := await socket.receive())["type"] == "websocket.receive":
+            try:
+                asked.send_nowait(message["text"])
+            except (KeyError, anyio.WouldBlock) as error:
+                await socket.close(_NO_TEXT if isinstance(error, KeyError) else _BUSY)
+                break
+        if message.get("code") == ENDING:
+            asked.close()  # the answer that is being given is the last one
+        else:
+            scope.cancel()
 
     async def _answer(self, socket: WebSocket, text: str) -> None:
+        face, began, ident = self._handler.format, time.perf_counter(), f"req_{uuid4().hex}"
+        answered, status = GatewayAnswer(), 200
         async with AsyncExitStack() as stack:
             try:
-                body = self._request(text)
+                body = await worked(len(text), partial(_request, text))
                 caller = self._access.admit(socket, stack)
-                answered = await self._handler.answer(body, {"stream": True}, stack, caller)
+                answered = await self._handler.answer(body, {"stream": True}, stack, caller, len(text))
                 assert answered.events is not None  # noqa: S101 - a stream was asked for
                 async for batch in answered.events:
                     for event in batch:
                         await socket.send_text(jsontext.dumps(event, compact=True))
             except ExchangeError as error:
-                status = error_status(error.failure, self._handler.format)
-                failed: JsonObject = {"type": "error", "status": status}
-                failed |= write_error(error.failure, self._handler.format)
+                status, answered.error = error_status(error.failure, face), error.logged
+                failed: JsonObject = {"type": "error", "status": status, **write_error(error.failure, face)}
                 await socket.send_text(jsontext.dumps(failed, compact=True))
-                log.info("%s", jsontext.dumps({"face": "websocket", "status": status, "error": error.logged}))
-            else:
-                line = {"face": "websocket", "status": 200, "model": answered.model, "back": answered.back}
-                log.info("%s", jsontext.dumps(line | ({"error": answered.error} if answered.error else {})))
+            seconds = time.perf_counter() - began
+            self._metrics.count(face, answered.back, status, seconds, answered.losses)
+            log_request(face, ident, status, seconds, answered, error=answered.error)
 
-    def _request(self, text: str) -> JsonObject:
-        most = self._handler.config.max_body
-        if len(text) > most:
-            raise refusal("too_large", f"the message has more than {most} bytes")
-        try:
-            value = jsontext.loads(text)
-        except ParseError as error:
-            raise refusal("invalid", "the message is not JSON", error) from None
-        if not jsontext.is_object(value) or value.get("type") != CREATE:
-            raise refusal("invalid", f"a message is an object of the type {CREATE}")
-        return {key: one for key, one in value.items() if key != "type"}
+
+def _request(text: str) -> JsonObject:
+    try:
+        value = jsontext.loads(text)
+    except ParseError as error:
+        raise refusal("invalid", "the message is not JSON", error) from None
+    if not jsontext.is_object(value) or value.get("type") != CREATE:
+        raise refusal("invalid", f"a message is an object of the type {CREATE}")
+    return {key: one for key, one in value.items() if key != "type"}

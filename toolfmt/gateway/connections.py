@@ -1,0 +1,57 @@
+"""Connections of clients: heads of requests arrive in time, and answers over WebSockets end before the server does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from toolfmt.gateway.config import Config
+
+ENDING: Final = 1012
+"""The code with which a server that ends closes a WebSocket."""
+
+
+def server_options(config: Config) -> dict[str, Any]:
+    """Return uvicorn's options for a server of a configuration."""
+    return {
+        "http": HttpConnection,
+        "ws": SocketConnection,
+        "ws_max_size": config.max_body,
+        "timeout_keep_alive": config.body_timeout,
+        "timeout_graceful_shutdown": config.drain_timeout,
+        "access_log": False,
+    }
+
+
+class HttpConnection(H11Protocol):
+    """A connection that is closed if the head of a request is not complete in time."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn's
+        """Begin to wait for the first request, as uvicorn does for each further one."""
+        super().connection_made(transport)
+        self._wait(self.loop.time() + self.timeout_keep_alive)
+
+    def data_received(self, data: bytes) -> None:
+        """Read bytes; a part of a head does not prolong the wait."""
+        end = None if self.timeout_keep_alive_task is None else self.timeout_keep_alive_task.when()
+        super().data_received(data)
+        if end is not None and self.timeout_keep_alive_task is None and self.conn.their_state is h11.IDLE:
+            self._wait(end)
+
+    def _wait(self, end: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_at(end, self.timeout_keep_alive_handler)
+
+
+class SocketConnection(WebSocketsSansIOProtocol):
+    """A WebSocket whose application closes it when the server ends, after the answer that it is giving."""
+
+    def shutdown(self) -> None:
+        """Tell the application that the server ends."""
+        if self.handshake_complete and not self.close_sent:
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": ENDING})
+        else:
+            super().shutdown()
