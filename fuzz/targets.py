@@ -16,17 +16,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.traps import UNITS, offers
-from fuzz import seeds, texts
+from fuzz import commands, running, seeds, serving, texts
 from fuzz.mutating import mutated
 from fuzz.mutating import text as mutated_text
 from toolfmt import (
     check,
     convert,
+    convert_answer,
     default_registry,
     detect,
+    diagnose,
     feedback,
     find_dialect,
     grammar,
+    inject,
     load_tools,
     lower_schema,
     manifest,
@@ -48,6 +51,7 @@ from toolfmt.dialect.record import ParserOptions
 from toolfmt.dialect.records import dump, load
 from toolfmt.errors import ToolFmtError
 from toolfmt.mcp import content as mcp_reading
+from toolfmt.mcp import from_config
 from toolfmt.mcp.content import write_result, write_tool
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.tools import tools as definitions
@@ -83,6 +87,12 @@ _RESPONSE = {
             "content": "json",
             "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{arguments}"}},
         },
+    }
+}
+_SERVERS = {
+    "mcpServers": {
+        "files": {"command": "python", "args": ["server.py"], "env": {"ROOT": "${HOME}"}, "cwd": "."},
+        "weather": {"type": "http", "url": "https://example.com/mcp", "headers": {"x": "${TOKEN:-none}"}},
     }
 }
 _CHAT = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{{ tools | tojson }}"
@@ -307,6 +317,25 @@ TARGETS: dict[str, Target] = {
     "corpora": Target(lambda chance: [_one(seeds.conversations(), chance)], _corpus),
     "mcp": Target(lambda chance: mutated({"tool": _LISTED, "answer": _ANSWERED}, seeds.schemas(), chance), _mcp),
     "state": Target(lambda chance: _one((_STATE,), chance), AgentState.from_json),
+    "convert_answer": Target(
+        lambda chance: {"answer": _one(seeds.answers(), chance), "target": chance.choice(_STREAMS)},
+        lambda case: convert_answer(case["answer"], target=case["target"]),
+    ),
+    "inject": Target(
+        lambda chance: {"prompt": mutated_text("Use {{tools}} {# now #}.", chance), "tools": _tools(chance)},
+        lambda case: inject(case["prompt"], case["tools"]),
+    ),
+    "diagnose": Target(
+        lambda chance: mutated_text(commands.TEMPLATE, chance), lambda case: diagnose(template=case).report()
+    ),
+    "mcp_config": Target(lambda chance: mutated(_SERVERS, (), chance), lambda case: _file(case, ".json", from_config)),
+    "schema": Target(running.made_schema, running.schema),
+    "executor": Target(running.made_calls, running.executor),
+    "agents": Target(running.made_turns, running.agents),
+    "stream": Target(running.made_stream, running.stream),
+    "script": Target(running.made_script, running.script),
+    "commands": Target(commands.made, commands.run),
+    "gateway": Target(serving.made, serving.run),
 }
 
 

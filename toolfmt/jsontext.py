@@ -201,6 +201,12 @@ def too_deep(value: object, most: int = MAX_NESTING) -> bool:
     return True
 
 
+def check_depth(value: object, what: str) -> None:
+    """Raise `LimitExceededError`, which names `what`, for a value that is too deep."""
+    if too_deep(value):
+        raise LimitExceededError(f"{what} is nested more than {MAX_NESTING} levels deep")
+
+
 def equal(left: JsonValue, right: JsonValue) -> bool:
     """Compare two JSON values by type and value: 1, 1.0 and True differ, 0.0 and -0.0 too; key order does not count."""
     pairs: list[tuple[Any, Any]] = [(left, right)]

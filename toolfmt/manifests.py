@@ -19,7 +19,7 @@ from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Example
 from toolfmt.dialect.syntax import Syntax
-from toolfmt.errors import ParseError, ToolFmtError
+from toolfmt.errors import ParseError, TemplateError, ToolFmtError
 from toolfmt.formatters.chosen_examples import ExampleChoice, Examples
 from toolfmt.formatters.declared import declared, harmless_example, schema_text
 from toolfmt.formatters.examples import any_call
@@ -111,11 +111,11 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
     A prompt of only `{{tools}}`, apart from blanks and `{# comments #}`, becomes an instruction and the manifest. A
     prompt without `{{tools}}` gets a section at its end: a blank line, the heading `## Accessible Tools` unless the
     manifest begins with a heading, and the manifest. If there are no tools, `missing` replaces the manifest. The other
-    parameters are those of `manifest`.
+    parameters are those of `manifest`. Raises `TemplateError` for a misspelt `{{tools}}`, and as `manifest` does.
     """
     near = None if _PLACE.search(prompt) else _NEAR_PLACE.search(prompt)
     if near is not None:
-        raise ValueError(f"write {{{{tools}}}} instead of {near.group()!r}")
+        raise TemplateError(f"the prompt: write {{{{tools}}}} instead of {near.group()!r}")
     text = manifest(tools, template=template, examples=examples, on_broken=on_broken, **choice)
     return placed(prompt, text, missing)
 

@@ -444,3 +444,15 @@ def test_a_pattern_has_fewer_steps_in_long_arguments_as_each_may_look_at_all_of_
     assert problems(definition, {"a": "a", "b": "z" * 9_000}) == ()
     (problem,) = problems(definition, {"a": repeated, "b": "z" * 9_000})
     assert (problem.pointer, "takes too long to be checked" in problem.message) == ("/a", True)
+
+
+@pytest.mark.parametrize("levels", [161, 2_000, 100_000])
+def test_arguments_that_are_too_deep_are_a_problem_and_do_not_end_the_process(levels: int) -> None:
+    value: Any = "x"
+    for _ in range(levels):
+        value = [value]
+    rows = {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/rows"}}]}
+    for s in ({"$ref": "#/$defs/rows"}, {"enum": [1]}, {"pattern": "(?=a)b"}, {}):
+        schema = {"type": "object", "properties": {"s": s}, "$defs": {"rows": rows}}
+        (problem,) = problems(ToolDefinition(name="f", parameters=schema), {"s": value})
+        assert (problem.keyword, problem.message) == ("limit", "the arguments are nested more than 160 levels deep")

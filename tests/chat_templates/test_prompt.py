@@ -161,7 +161,7 @@ def test_callers_mistakes() -> None:
         toolfmt.render_prompt(user)
     with pytest.raises(TypeError, match="tools are given in a list"):
         toolfmt.render_prompt(user, WEATHER, template=TAGS)
-    with pytest.raises(ValueError, match="messages: these are arguments"):
+    with pytest.raises(ValueError, match="messages: these are arguments, and not variables"):
         toolfmt.render_prompt(user, template=TAGS, variables={"messages": []})
     with pytest.raises(ParseError, match="nothing in the conversation identifies its format"):
         toolfmt.render_prompt(["Hi"], template=TAGS)

@@ -85,6 +85,25 @@ def test_tools_that_cannot_be_read(run: Run, tmp_path: Path, content: bytes, sai
         assert err.count("\n") == 1
 
 
+def test_arguments_of_the_functions_are_refused_in_a_line(run: Run, tools: Path, tmp_path: Path) -> None:
+    empty, chat, template = (tmp_path / name for name in ("empty.json", "chat.json", "chat_template.jinja"))
+    empty.write_text("[]", "utf-8")
+    chat.write_text('[{"role": "user", "content": "Hi"}]', "utf-8")
+    template.write_text("{{ messages }}", "utf-8")
+    for arguments, said, stdin in (
+        (("inject", "-", tools), "write {{tools}} instead of '{{ tools", "Use {{ tools | tojson }}."),
+        (("grammar", "-d", "hermes", "--tools", empty), "no tools are given", ""),
+        (
+            ("prompt", chat, "--template", template, "--set", "messages=1"),
+            "messages: these are arguments, and not variables",
+            "",
+        ),
+    ):
+        code, out, err = run(*arguments, stdin=stdin)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert said in err
+
+
 def test_what_is_named_does_not_steer_the_terminal(run: Run) -> None:
     assert run("parse", "\x1b[31m") == (2, "", "toolfmt: \\x1b[31m: No such file or directory\n")
 

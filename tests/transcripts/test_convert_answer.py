@@ -11,6 +11,7 @@ import pytest
 
 from tests import sampling
 from toolfmt import ParseError, convert_answer, write_stream
+from toolfmt.errors import LimitExceededError
 from toolfmt.events import CallEnd
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
@@ -285,3 +286,12 @@ def test_text_in_pieces_is_one_text_where_a_message_holds_one() -> None:
 def test_a_field_without_a_value_is_no_loss() -> None:
     choice = {"message": {"role": "assistant", "content": "Hi", "reasoning": None, "audio": {"id": "", "data": ""}}}
     assert convert_answer(CHAT | {"choices": [choice]}, source="openai-chat", target="anthropic").losses == ()
+
+
+@pytest.mark.parametrize("source", ["auto", "openai-responses", "anthropic"])
+def test_an_answer_that_is_too_deep_is_refused(source: str) -> None:
+    deep: Any = "x"
+    for _ in range(3_000):
+        deep = [deep]
+    with pytest.raises(LimitExceededError, match="an answer is nested more than 160 levels deep"):
+        convert_answer({"type": deep, "output": []}, source=source, target="openai-responses")

@@ -32,7 +32,7 @@ from toolfmt.conversation import (
     ResultPart,
     TextPart,
 )
-from toolfmt.errors import LimitExceededError, ParseError
+from toolfmt.errors import ParseError
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.pieces import SharedSource
 
@@ -62,8 +62,7 @@ def dump(record: object) -> JsonObject:
 
 def load(kind: type[_T], value: JsonValue) -> _T:
     """Read a record; raises `ParseError` with the place of what is wrong."""
-    if jsontext.too_deep(value):
-        raise LimitExceededError(f"a state is nested more than {jsontext.MAX_NESTING} levels deep")
+    jsontext.check_depth(value, "a state")
     found = _fields(value, "")
     version = found.pop("version", None)
     if version is None:

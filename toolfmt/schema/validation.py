@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from toolfmt import jsontext
-from toolfmt.errors import Problem, SchemaError, UnrepresentableError, UnresolvableReferenceError
+from toolfmt.errors import Problem, SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import token
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema.places import kind_of, reach
@@ -56,6 +56,8 @@ class Validator:
 
     def problems(self, arguments: Mapping[str, Any]) -> tuple[Problem, ...]:
         """Return what is wrong with the arguments, the first `_MOST` and a count; empty if they fit."""
+        if jsontext.too_deep(arguments):  # the stack of the checker would overflow and end the process
+            return (Problem("", "limit", f"the arguments are nested more than {jsontext.MAX_NESTING} levels deep"),)
         if not self._work.fits(arguments, MAX_WORK):
             detail = f"the arguments take more than {MAX_WORK:,} steps to check: they are too large for their schema"
             return (Problem("", "limit", detail),)
@@ -71,11 +73,10 @@ class Validator:
             return _first(problem for error in check.iter_errors(arguments) for problem in describe(error))
         except ValueError:
             # Not JSON at all: a set, a lone surrogate, a key that is no text.
-            try:
-                jsontext.dumps(arguments)
-            except UnrepresentableError as error:
-                return (Problem(error.pointer, "json", error.reason),)
-            raise
+            wrong = jsontext.unwritable(arguments)
+            if wrong is None:
+                raise
+            return (Problem(wrong.pointer, "json", wrong.reason),)
 
     def _placed(self, arguments: Mapping[str, Any], steps: int) -> tuple[Problem, ...]:
         """Name the arguments that are missing or do not fit, if listing all errors takes too long."""

@@ -95,11 +95,8 @@ class SchemaWork:
             pending.extend((sub, (*place, *way)) for way, sub in subschemas(start))
 
     def fits(self, value: JsonValue, most: int) -> bool:
-        """Whether a value takes no more than `most` visits; quick where that is plain from its size."""
-        try:
-            text = repr(value)
-        except RecursionError:
-            return self.of(value, most) <= most
+        """Whether a value takes no more than `most` visits; quick if its size shows it."""
+        text = repr(value)
         values = 1 + sum(map(text.count, ",[{")) + len(text) // _CHUNK
         return self._each * values <= most or self.of(value, most) <= most
 

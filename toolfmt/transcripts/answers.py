@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import Parser, ParserOptions
-from toolfmt.errors import LimitExceededError, ParseError
+from toolfmt.errors import ParseError
 from toolfmt.events import Event, coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject
@@ -117,8 +117,7 @@ class AnswerReader:
         value = plain(value)
         if not is_object(value):
             raise ParseError(f"an event of a stream is an object, not {type(value).__name__}")
-        if jsontext.too_deep(value):
-            raise LimitExceededError(f"an answer is nested more than {jsontext.MAX_NESTING} levels deep")
+        jsontext.check_depth(value, "an answer")
         latest = self._latest
         try:
             if latest is APART or not latest.fits(value):

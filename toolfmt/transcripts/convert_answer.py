@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart, Transcript, parse_failure
 from toolfmt.errors import ParseError
@@ -60,6 +61,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     """
     if not is_object(value):
         raise ParseError(f"an answer is an object, not {type(value).__name__}")
+    jsontext.check_depth(value, "an answer")
     as_given, value = value, with_base64(value)
     name = _recognised(value) if source == "auto" else find(source).name
     goal = find(target).widest

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 from toolfmt import jsontext
 from toolfmt.conversation import Role, ToolDeclaration, Transcript
 from toolfmt.dialect.record import Provenance
-from toolfmt.errors import LimitExceededError, ParseError, ToolFmtError
+from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.model import JsonValue
 from toolfmt.schema.rules import ANY, SchemaRules
 
@@ -205,8 +205,8 @@ def reraise_as_parse_error(name: str, *values: object) -> Generator[None]:
 
     Raises `LimitExceededError` for one of the `values` that is nested too deeply.
     """
-    if any(jsontext.too_deep(value) for value in values):
-        raise LimitExceededError(f"{name}: a value is nested more than {jsontext.MAX_NESTING} levels deep")
+    for value in values:
+        jsontext.check_depth(value, f"{name}: a value")
     try:
         yield
     except ToolFmtError:

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from toolfmt import jsontext
 from toolfmt.conversation import Transcript
-from toolfmt.errors import LimitExceededError, ParseError
+from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
@@ -50,8 +50,7 @@ def recognised(value: JsonValue, among: Collection[str] = ()) -> TranscriptForma
     `ParseError`, which asks for what is to be named, where formats differ in
     what they read, where the conversation is a part of the value, or where it is none.
     """
-    if jsontext.too_deep(value):
-        raise LimitExceededError(f"a value is nested more than {jsontext.MAX_NESTING} levels deep")
+    jsontext.check_depth(value, "a value")
     known = sorted(map(find, among) if among else formats(), key=lambda made: -made.common)
     fits = _first_reader(known, value) if _is_plain(value) else evident(value, known)
     fits = [made for made in fits if not is_column(value, made)]

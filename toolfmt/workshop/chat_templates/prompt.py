@@ -73,7 +73,8 @@ def render_prompt(  # noqa: PLR0913 - each is a choice of the caller's
     name = template if path is not None else None
     given = dict(variables or {})
     if _OURS & given.keys():
-        raise ValueError(f"{', '.join(sorted(_OURS & given.keys()))}: these are arguments, and no variables")
+        names = ", ".join(sorted(_OURS & given.keys()))
+        raise TemplateError(f"{names}: these are arguments, and not variables")
     request, lost = _request(messages, source)
     declared: JsonValue = request.get("tools") if tools is None else declarations(tools)
     text = folder.template(name, tools=bool(declared))

@@ -81,7 +81,7 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     required. `target` is "lark", "gbnf", "structural-tag" or "regex". With the JSON Schema `output`, an answer without
     calls is exactly one JSON value that fits it. Raises ValueError for an unknown target or a limit below one call,
     `UnknownToolError` for an unknown tool, `SchemaError` for a schema that is invalid or that the target cannot
-    express, and `UnrepresentableError` for a dialect without a grammar.
+    express, and if there is no tool to call, and `UnrepresentableError` for a dialect without a grammar.
     """
     if target not in WRITERS:
         near = get_close_matches(target, WRITERS, 1)
@@ -94,7 +94,7 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     if word is None and choice not in names:
         raise UnknownToolError(choice, names)
     if not offered and word != "none":
-        raise ValueError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
+        raise SchemaError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
     wanted = None if output is None else ToolDefinition(name=OUTPUT, parameters=output)
     for tool in (*offered, *filter(None, [wanted])):
         try:
