@@ -180,11 +180,6 @@ def quoted(text: str) -> str:
     return to_json(text).decode() if len(text) >= _SHORT and text.isascii() else encode_basestring(text)
 
 
-def depth(value: JsonValue) -> int:
-    """Count the levels of nesting in a value; a plain value has none."""
-    return _survey(value)[0]
-
-
 def too_deep(value: object, most: int = MAX_NESTING) -> bool:
     """Whether lists and objects nest more than `most` levels deep, or contain themselves."""
     level: list[Iterable[Any]] = [(value,)]

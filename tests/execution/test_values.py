@@ -149,7 +149,7 @@ def test_what_holds_itself_or_is_too_deep_ends() -> None:
         deep = [deep]
     text = jsontext.dumps(result_of(deep, "f").content)
     assert "[nested too deeply]" in text
-    assert jsontext.depth(jsontext.loads(text)) <= jsontext.MAX_DEPTH
+    assert not jsontext.too_deep(jsontext.loads(text), jsontext.MAX_DEPTH)
 
 
 @pytest.mark.parametrize(

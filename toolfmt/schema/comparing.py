@@ -148,7 +148,7 @@ def differences(before: JsonValue, after: JsonValue) -> Iterator[Difference]:
     """Yield what the second schema demands in another way than the first, and what it adds."""
     if jsontext.equal(before, after):
         return
-    if max(jsontext.depth(before), jsontext.depth(after)) > jsontext.MAX_DEPTH:
+    if any(jsontext.too_deep(one, jsontext.MAX_DEPTH) for one in (before, after)):
         yield Difference("", "changed", f"nested more than {jsontext.MAX_DEPTH} levels deep")
         return
     old, new = Meaning(before), Meaning(after)

@@ -7,10 +7,10 @@ of that is data and stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from toolfmt.errors import SchemaError
-from toolfmt.jsontext import MAX_DEPTH, depth, is_array, is_object, token
+from toolfmt.jsontext import MAX_DEPTH, is_array, is_object, token, too_deep
 from toolfmt.model import JsonObject, JsonValue
 
 SchemaPlace: TypeAlias = tuple[str, ...]
@@ -101,7 +101,7 @@ def _copied(value: Any, place: SchemaPlace) -> Any:
     """Copy values that are not schemas: an enum, a default."""
     if not isinstance(value, (dict, list)):
         return value
-    if depth(cast("JsonValue", value)) > MAX_DEPTH:
+    if too_deep(value, MAX_DEPTH):
         raise SchemaError(f"a value is nested too deeply, in {pointer(place[:6])}")
     return copied(value)
 
