@@ -282,3 +282,66 @@ def test_a_misplaced_argument_is_refused_where_it_is() -> None:
     call = {"type": "tool-call", "toolCallId": "1", "toolName": "f", "arguments": {"a": 1}}
     with pytest.raises(ParseError, match=r"^/messages/0/content/0: the arguments of a call are under `input`"):
         MODEL.read([{"role": "assistant", "content": [call]}])
+
+
+def _invocation(state: str, step: int, ident: str, **beside: Any) -> dict[str, Any]:
+    invoked = {"state": state, "step": step, "toolCallId": ident, "toolName": "f", "args": {"a": ident}, **beside}
+    return {"type": "tool-invocation", "toolInvocation": invoked}
+
+
+def test_parts_of_the_ai_sdk_4_are_read_like_later_ones() -> None:
+    parts = [
+        {"type": "step-start"},
+        {
+            "type": "reasoning",
+            "reasoning": "Hm.",
+            "details": [{"type": "text", "text": "Hm.", "signature": "S"}, {"type": "redacted", "data": "R"}],
+        },
+        _invocation("result", 0, "c1", result="18C"),
+        _invocation("result", 1, "c2", result={"k": 1}),
+        {"type": "text", "text": "Warm."},
+        {"type": "source", "source": {"sourceType": "url", "id": "s1", "url": "https://e.com", "title": "E"}},
+        {"type": "file", "mimeType": "image/png", "data": "iVBORw0KGgo"},
+        _invocation("partial-call", 2, "c3"),
+    ]
+    value = [{"id": "m", "role": "assistant", "content": "Warm.", "reasoning": "Hm.", "parts": parts}]
+    read = find("vercel-ui").read(value)
+    assert [message.parts for message in read.messages] == [
+        (
+            ReasoningPart("Hm.", "S", None, "anthropic"),
+            ReasoningPart("", None, "R", "anthropic"),
+            CallPart("f", {"a": "c1"}, id="c1"),
+        ),
+        (ResultPart((TextPart("18C"),), "c1"),),
+        (CallPart("f", {"a": "c2"}, id="c2"),),
+        (ResultPart((JsonPart({"k": 1}),), "c2"),),
+        (
+            TextPart("Warm.", ({"type": "source-url", "sourceId": "s1", "url": "https://e.com", "title": "E"},)),
+            MediaPart("image", "image/png", "iVBORw0KGgo"),
+            OpaquePart("vercel-ui", parts[-1]),
+        ),
+    ]
+    made = convert(value, target="openai-chat")
+    assert convert(made.value, source="openai-chat", target="vercel-ui", residue=made.residue).value == value
+
+
+def test_messages_of_the_ai_sdk_4_without_parts_are_read() -> None:
+    attached = {"name": "a.png", "contentType": "image/png", "url": "https://e.com/a.png"}
+    answered = _invocation("result", 0, "c1", result="18C")["toolInvocation"]
+    open_call = _invocation("call", 0, "c2")["toolInvocation"]
+    value = [
+        {"id": "1", "role": "user", "content": "Hi", "experimental_attachments": [attached]},
+        {"id": "2", "role": "assistant", "content": "Warm.", "toolInvocations": [answered]},
+        {"id": "3", "role": "assistant", "content": "", "toolInvocations": [open_call]},
+    ]
+    read = find("vercel-ui").read(value)
+    assert convert(value, target="openai-chat").source == "vercel-ui"
+    assert [message.parts for message in read.messages] == [
+        (TextPart("Hi"), MediaPart("image", "image/png", url="https://e.com/a.png", name="a.png")),
+        (CallPart("f", {"a": "c1"}, id="c1"),),
+        (ResultPart((TextPart("18C"),), "c1"),),
+        (TextPart("Warm."),),
+        (CallPart("f", {"a": "c2"}, id="c2"),),
+    ]
+    with pytest.raises(ParseError, match="/messages/0: expected a message with parts"):
+        find("vercel-ui").read([{"role": "user", "text": "Hi"}])

@@ -38,6 +38,7 @@ from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.format import ALL_KINDS, TranscriptFormat
 from toolfmt.transcripts.frameworks.vercel_parts import taken
+from toolfmt.transcripts.frameworks.vercel_ui_4 import is_older, modern
 from toolfmt.transcripts.parts.citations import cited, sourced
 from toolfmt.transcripts.parts.media import from_url, kind_of, known_type
 from toolfmt.transcripts.parts.pieces import runs
@@ -135,9 +136,13 @@ BLOCKS: Final = PartTable(
 )
 
 
+_CONTENT: Final = ("parts", "content", "toolInvocations")
+
+
 def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
-    if not is_array(item.get("parts")):
+    if item.keys().isdisjoint(_CONTENT):
         raise ParseError(": expected a message with parts")
+    item = modern(item) if is_older(item) else item
     extra = rest(item, {"role", "parts"}, NAME)
     if role == "assistant":
         messages = list(_steps(item["parts"])) or [Message(role)]
@@ -232,9 +237,15 @@ _TABLE: Final = RequestTable(
 )
 
 
+_OLDER: Final = ("toolInvocations", "experimental_attachments")
+
+
 def recognise(value: JsonValue) -> bool:
-    """Recognise messages by their parts: steps, tools with their state, texts under `text`, files with `mediaType`."""
-    return any(
+    """Recognise messages by their parts: steps, tools with their state, texts under `text`, files with `mediaType`.
+
+    Those of the AI SDK 4 may have `toolInvocations` and attachments instead.
+    """
+    return any(not item.keys().isdisjoint(_OLDER) for item in objects_in(value)) or any(
         word(part, "type") == "step-start"
         or _is_tool(part)
         or (word(part, "type") in ("text", "reasoning") and "text" in part)
