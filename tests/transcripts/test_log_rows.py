@@ -143,7 +143,7 @@ ASKED: dict[str, tuple[Any, str]] = {
         "(an object with the keys 'instruction', 'input', 'output'",
     ),
     "a speaker that nobody knows": (
-        {"messages": [USER, {"role": "tool_call", "content": "{}"}]},
+        {"messages": [USER, {"role": "critic", "content": "{}"}]},
         "the most likely is openai-chat: /messages/1: the role is one of",
     ),
     "an item of OpenAI's": (

@@ -509,3 +509,78 @@ def test_an_answer_that_is_not_to_train_on_does_not_become_one_in_silence() -> N
     assert [(loss.code, loss.severity) for loss in losses] == [("label", "meaning")]
     with pytest.raises(ParseError, match="it looks like openai-finetune"):
         convert(row, source="openai-chat", target="sharegpt")
+
+
+def swift(*said: tuple[str, str], **beside: Any) -> dict[str, Any]:
+    return {"messages": [{"role": role, "content": text} for role, text in said], **beside}
+
+
+SWIFT_CALLS = [("tool_call", json.dumps({"name": "f", "arguments": {"n": number}})) for number in (1, 2)]
+
+
+def test_rows_of_ms_swift_have_calls_and_results_in_turns_of_their_own() -> None:
+    said = [("user", "<image>Go"), *SWIFT_CALLS, ("tool_response", "a"), ("tool", "b"), ("assistant", "Done.")]
+    row = swift(*said, images=["a.png"], label=True)
+    made = convert_row(row, source="auto", target="openai-chat")
+    assert [loss.code for loss in made.losses] == ["label"]
+    _, called, first, second, answer = made.value["messages"]
+    assert [call["function"]["arguments"] for call in called["tool_calls"]] == ['{"n":1}', '{"n":2}']
+    assert [call["id"] for call in called["tool_calls"]] == [first["tool_call_id"], second["tool_call_id"]]
+    assert (first["content"], second["content"], answer["content"]) == ("a", "b", "Done.")
+    assert convert(made.value, source="openai-chat", target="ms-swift", residue=made.residue).value == row
+    again = convert(made.value, source="openai-chat", target="ms-swift").value["messages"]
+    assert [item["role"] for item in again] == [*["user"], *["tool_call"] * 2, *["tool_response"] * 2, "assistant"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"system": "s", "query": "q2", "response": "r2", "history": [["q1", "r1"]]},
+        {"system": "s", "conversation": [{"human": "q1", "assistant": "r1"}, {"human": "q2", "assistant": "r2"}]},
+    ],
+)
+def test_pairs_of_ms_swift_are_turns(row: dict[str, Any]) -> None:
+    made = convert_row(row, source="auto", target="openai-chat").value["messages"]
+    assert [(item["role"], item["content"]) for item in made] == [
+        ("system", "s"),
+        ("user", "q1"),
+        ("assistant", "r1"),
+        ("user", "q2"),
+        ("assistant", "r2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            swift(("user", "q"), ("tool_call", "{"), ("tool", "r"), ("assistant", "z")),
+            "/messages/1: .* no JSON: the text ends",
+        ),
+        (swift(("user", "q"), ("narrator", "z")), "/messages/1: the role is one of"),
+        (swift(("user", "q"), rejected_response="z"), "/rejected_response: the row ends with no answer"),
+        ({"query": "q", "response": "r", "history": ["q1"]}, "/history: expected a list of pairs"),
+        ({"messages": [{"role": "assistant", "content": None, "tool_calls": []}]}, "/messages/0: a call is a message"),
+        ({"text": "q"}, "expected a row with `messages`"),
+    ],
+)
+def test_a_broken_row_of_ms_swift_says_where(row: dict[str, Any], message: str) -> None:
+    with pytest.raises((ParseError, ConversionError), match=message):
+        convert_row(row, source="ms-swift", target="openai-chat")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"name": "f", "arguments": {', "no JSON: the text ends"),
+        ("f(a=1)", "no JSON"),
+        ('[{"name": "f"}, {"nome": "g"}]', "a call is an object with the text `name`"),
+    ],
+)
+def test_a_turn_of_calls_that_is_not_understood_says_why_and_stays_as_text(text: str, reason: str) -> None:
+    row = {"conversations": turns(("human", "Go"), ("function_call", text), ("gpt", "Done."))}
+    with pytest.raises(ConversionError, match=f"/conversations/1: .* is not understood: {reason}"):
+        convert_row(row, source="sharegpt", target="openai-chat")
+    made = convert(row, source="sharegpt", target="openai-chat")
+    assert made.value["messages"][1] == {"role": "assistant", "content": text}
+    assert [loss.code for loss in made.losses] == ["provider_part"]

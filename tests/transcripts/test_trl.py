@@ -13,6 +13,7 @@ from test_laws import written
 from toolfmt import check, convert
 from toolfmt.conversation import Transcript
 from toolfmt.errors import ConversionError, ParseError
+from toolfmt.transcripts.convert import convert_row
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.recognising import recognised
 
@@ -99,3 +100,42 @@ def test_both_answers_are_kept_whatever_they_are(drawn: Transcript, other: Trans
     assert again["prompt"] + again["chosen"] == first
     assert again["prompt"] + again["rejected"] == second
     assert made.read(again) == read
+
+
+COMPARED = {
+    "openai-finetune": {
+        "input": {"messages": [ASKED], "tools": TOOLS, "parallel_tool_calls": False},
+        "preferred_output": [GOOD],
+        "non_preferred_output": [BAD],
+    },
+    "ms-swift": {"messages": [ASKED, GOOD], "rejected_response": BAD["content"], "tools": json.dumps(TOOLS)},
+    "trl": {"prompt": [ASKED], "chosen": [GOOD], "rejected": [BAD], "tools": TOOLS},
+}
+
+
+@pytest.mark.parametrize("source", COMPARED)
+@pytest.mark.parametrize("target", [*COMPARED, "sharegpt"])
+def test_two_answers_go_from_every_format_that_compares_to_every_other(source: str, target: str) -> None:
+    there = convert_row(COMPARED[source], source="auto", target=target)
+    assert (there.source, [loss for loss in there.losses if loss.code != "parallel"]) == (source, [])
+    if source != target:
+        back = convert(there.value, source=target, target=source, residue=there.residue)
+        assert back.value == COMPARED[source]
+    found = find(target).read(there.value)
+    assert found.rejected is not None
+    assert [texts[-1].parts[0].text for texts in (found.messages, found.rejected)] == [GOOD["content"], BAD["content"]]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"input": [ASKED], "preferred_output": [GOOD], "non_preferred_output": [BAD]}, "/input: expected an object"),
+        (
+            {"input": {"messages": [ASKED]}, "preferred_output": [{"role": "gpt"}], "non_preferred_output": [BAD]},
+            "/preferred_output/0: the role is",
+        ),
+    ],
+)
+def test_a_broken_row_of_two_outputs_says_where(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        find("openai-finetune").read(row)

@@ -68,16 +68,16 @@ _TOOLS: Final = functions(NAME)
 _NAMES: Final = {"user": "human", "assistant": "gpt", "tool": "observation"}
 
 
-def read(value: JsonValue) -> Transcript:
-    """Read a row, or its turns alone."""
+def read(value: JsonValue, *, at: str = f"/{TURNS}") -> Transcript:
+    """Read a row, or its turns alone, which are `at` a place."""
     whole = row(value, NAME)
     messages: list[Message] = []
     system = expected(whole, "system", lambda found: isinstance(found, str), "text")
     if system:
         messages.append(system_message(system, NAME))
     called = 0
-    for at, item in enumerate(whole[TURNS]):
-        messages.append(_turn(item, (f"/{TURNS}", at), called))
+    for number, item in enumerate(whole[TURNS]):
+        messages.append(_turn(item, (at, number), called))
         called = sum(isinstance(part, CallPart) for part in messages[-1].parts)
     known = _ROW
     compared = [whole.get(key) for key in _PREFERENCE]
@@ -120,7 +120,7 @@ def _answered(item: JsonObject, where: tuple[str, int] | tuple[str]) -> tuple[Pa
         calls = read_calls(words, NAME)
     except ParseError as error:
         raise located(pointer(where), error) from None
-    return (*thought, *calls) if calls else (OpaquePart(NAME, item),)
+    return (*thought, *calls) if calls else (OpaquePart(NAME, item, (TextPart(words),) if words else ()),)
 
 
 def _thought(text: str) -> tuple[tuple[Part, ...], str]:

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, OpaquePart, ResultPart
-from toolfmt.errors import ConversionError
+from toolfmt.errors import ConversionError, ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.lowering import refusals
 from toolfmt.transcripts.comparing.flat import Place, flatten
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from toolfmt.conversation import Message, ToolDeclaration, Transcript
+    from toolfmt.model import JsonValue
     from toolfmt.transcripts.format import Rules
 
 CallPlace: TypeAlias = tuple[int, str, str]
@@ -199,7 +201,7 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
             if isinstance(part, CallPart) and goal.trained:
                 reason = _defect(part)
             elif isinstance(part, OpaquePart) and origin.trained and part.value is message.source:
-                reason = "the turn is not understood"
+                reason = f"the turn is not understood: {_not_understood(part.value)}"
             if reason:
                 raise ConversionError(f"{pointer(message.where)}: not a row to train on: {reason}")
     orphans = defects(transcript.messages, continued=False) if goal.trained and mended is None else ()
@@ -209,6 +211,17 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
     whole = transcript if mended != "drop" else replace(transcript, messages=tuple(to_last_answer(transcript.messages)))
     for where, reason in untrained(whole if whole.messages else transcript, goal):
         raise ConversionError(f"{where}: not a row to train on: {reason}")
+
+
+def _not_understood(value: JsonValue) -> str:
+    """Explain why a turn that should hold calls is not understood."""
+    texts = [found for found in value.values() if isinstance(found, str)] if is_object(value) else [value]
+    text = texts[-1] if texts else ""
+    try:
+        jsontext.loads(text if isinstance(text, str) else jsontext.dumps(text))
+    except ParseError as error:
+        return f"no JSON: {error}"
+    return "a call is an object with the text `name`, and several are a list of such objects"
 
 
 def untrained(transcript: Transcript, rules: Rules) -> Iterator[tuple[str, str]]:

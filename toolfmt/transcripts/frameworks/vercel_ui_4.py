@@ -1,7 +1,8 @@
 """The AI SDK 4's UIMessage in the words of the later ones.
 
 {"role": "assistant", "content": "18C.", "toolInvocations": [
-    {"state": "result", "toolCallId": "call_A1", "toolName": "get_weather", "args": {"city": "Paris"}, "result": "18C"}]}
+    {"state": "result", "toolCallId": "call_A1", "toolName": "get_weather", "args": {"city": "Paris"},
+        "result": "18C"}]}
 
 is read as
 

@@ -1,0 +1,174 @@
+r"""ms-swift's rows, which are read as the ShareGPT rows that say the same.
+
+{"messages": [
+    {"role": "user", "content": "Weather in Paris?"},
+    {"role": "tool_call", "content": "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}"},
+    {"role": "tool_response", "content": "18C"},
+    {"role": "assistant", "content": "Paris 18C."}],
+ "rejected_response": "No idea.", "tools": "[{\"type\": \"function\", \"function\": {\"name\": \"get_weather\"}}]"}
+{"query": "Weather in Rome?", "response": "20C.", "history": [["Weather in Paris?", "18C."]]}
+{"conversation": [{"human": "Weather in Paris?", "assistant": "18C."}], "system": "Be brief."}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from toolfmt.conversation import CallPart, Message, OpaquePart, ResultPart, Transcript
+from toolfmt.dialect.record import Provenance
+from toolfmt.errors import ParseError
+from toolfmt.jsontext import is_array, is_object
+from toolfmt.model import JsonObject, JsonValue
+from toolfmt.transcripts.datasets import sharegpt
+from toolfmt.transcripts.datasets.hf_chat import SHAPE
+from toolfmt.transcripts.datasets.rows import TURNS, json_list
+from toolfmt.transcripts.families.chat_request import read_request, write_request
+from toolfmt.transcripts.format import TranscriptFormat
+from toolfmt.transcripts.parts.values import json_text
+from toolfmt.transcripts.tables.request import objects_in
+
+NAME: Final = "ms-swift"
+_SPEAKERS: Final[Mapping[str, str]] = {
+    "system": "system",
+    "user": "human",
+    "assistant": "gpt",
+    "tool_call": "function_call",
+    "tool_response": "observation",
+    "tool": "observation",
+}
+_ROLES: Final = {speaker: role for role, speaker in _SPEAKERS.items() if role != "tool"}
+_ROW: Final = frozenset({"messages", "conversation", "query", "response", "history", "rejected_response", "label"})
+
+
+def read(value: JsonValue) -> Transcript:
+    """Read a row; a list is its messages alone."""
+    row: JsonObject = {"messages": value} if is_array(value) else value
+    key = next((key for key in _TURNS if is_object(row) and key in row), "")
+    if not key:
+        raise ParseError(f"{NAME}: expected a row with `messages`, with `conversation`, or with `query` and `response`")
+    turns = _TURNS[key](row)
+    made: JsonObject = {name: found for name, found in row.items() if name not in _ROW}
+    if "rejected_response" in row:
+        if not turns or turns[-1].get("from") != "gpt":
+            raise ParseError("/rejected_response: the row ends with no answer of the assistant to compare")
+        made |= {"chosen": turns.pop(), "rejected": {"from": "gpt", "value": row["rejected_response"]}}
+    if "label" in row:
+        made["kto_tag" if isinstance(row["label"], bool) else "label"] = row["label"]
+    tools = json_list(made.pop("tools", None))
+    found = sharegpt.read({TURNS: turns, **made}, at=f"/{key}")
+    if tools is not None:
+        found = replace(found, tools=read_request({"messages": [], "tools": tools}, SHAPE).tools)
+    items: list[JsonValue] = row["messages"] if key == "messages" else []
+    for message in (*found.messages, *(found.rejected or ())):
+        message.origin = ""  # what it was read from is another format's
+    for at, message in enumerate(found.messages[len(found.messages) - len(items) :] if items else ()):
+        message.where = ("/messages", at)
+        if not any(isinstance(part, OpaquePart) for part in message.parts):
+            message.origin, message.source = NAME, items[at]
+    return found
+
+
+def write(transcript: Transcript) -> JsonObject:
+    """Write a row with `messages`."""
+    rejected = None if transcript.rejected is None else tuple(_apart(transcript.rejected))
+    apart = replace(transcript, messages=tuple(_apart(transcript.messages)), rejected=rejected, tools=None)
+    row = sharegpt.write(apart)
+    turns: list[JsonObject] = [*row.pop(TURNS), *([row.pop("chosen")] if "chosen" in row else [])]
+    system = [{"role": "system", "content": row.pop("system")}] if "system" in row else []
+    said = [{"role": _ROLES[turn["from"]], "content": turn["value"]} for turn in turns]
+    made: JsonObject = {"messages": [*system, *said]}
+    if "rejected" in row:
+        made["rejected_response"] = row.pop("rejected")["value"]
+    if "kto_tag" in row:
+        made["label"] = row.pop("kto_tag")
+    if transcript.tools is not None:
+        made["tools"] = json_text(write_request(Transcript(tools=transcript.tools), SHAPE)["tools"])
+    return {**made, **row}
+
+
+def _apart(messages: Iterable[Message]) -> Iterator[Message]:
+    """Give each call and each result a message of its own, the first call with what is said before it."""
+    for message in messages:
+        several = [part for part in message.parts if isinstance(part, (CallPart, ResultPart))][1:]
+        yield replace(message, parts=tuple(part for part in message.parts if not any(part is one for one in several)))
+        yield from (Message(message.role, (part,)) for part in several)
+
+
+def _said(row: JsonObject) -> list[JsonObject]:
+    messages = row["messages"]
+    if not is_array(messages):
+        raise ParseError("/messages: expected a list of messages")
+    return [_turn(item, at) for at, item in enumerate(messages)]
+
+
+def _turn(item: JsonValue, at: int) -> JsonObject:
+    role = item.get("role") if is_object(item) else None
+    speaker = _SPEAKERS.get(role) if isinstance(role, str) else None
+    if speaker is None or not is_object(item):
+        raise ParseError(f"/messages/{at}: the role is one of {', '.join(_SPEAKERS)}, not {role!r}")
+    if "tool_calls" in item:
+        raise ParseError(f"/messages/{at}: a call is a message `tool_call` of its own; these are of openai-chat")
+    beside = {key: found for key, found in item.items() if key not in ("role", "content")}
+    return {"from": speaker, "value": item.get("content"), **beside}
+
+
+def _pairs(row: JsonObject) -> list[JsonObject]:
+    pairs = [(item.get("human"), item.get("assistant")) for item in objects_in(row, "conversation")]
+    return [turn for asked, answer in pairs for turn in _exchange(asked, answer)]
+
+
+def _asked(row: JsonObject) -> list[JsonObject]:
+    history: JsonValue = row.get("history") or []
+    if "response" not in row:
+        raise ParseError("/response: a query has a response")
+    if not (is_array(history) and all(is_array(pair) and len(pair) == _PAIR for pair in history)):
+        raise ParseError("/history: expected a list of pairs of a query and its response")
+    pairs = [*history, (row["query"], row["response"])]
+    return [turn for asked, answer in pairs for turn in _exchange(asked, answer)]
+
+
+def _exchange(asked: JsonValue, answer: JsonValue) -> list[JsonObject]:
+    said = [("human", asked), *([] if answer is None else [("gpt", answer)])]
+    return [{"from": speaker, "value": text} for speaker, text in said]
+
+
+_PAIR: Final = 2
+_TURNS: Final = {"messages": _said, "conversation": _pairs, "query": _asked}
+
+
+def recognise(value: JsonValue) -> bool:
+    """Recognise a row by turns `tool_call`, by a rejected answer, by pairs of a conversation, or by its history."""
+    if any(item.get("role") in ("tool_call", "tool_response") for item in objects_in(value)):
+        return True
+    if not is_object(value):
+        return False
+    pairs = objects_in(value, "conversation")
+    messages = objects_in(value)
+    rated = "rejected_response" in value or isinstance(value.get("label"), bool)
+    return (
+        (rated and bool(messages) and not any("tool_calls" in item for item in messages))
+        or (bool(pairs) and all("human" in pair for pair in pairs))
+        or (isinstance(value.get("query"), str) and ("history" in value or "response" in value))
+    )
+
+
+FORMAT: Final = TranscriptFormat(
+    name=NAME,
+    summary="ms-swift rows: tool_call and tool_response as roles, rejected answers beside the messages.",
+    read=read,
+    write=write,
+    recognise=recognise,
+    rules=sharegpt.FORMAT.rules,
+    rated=True,
+    aliases=("swift",),
+    sources=(
+        Provenance(
+            reference="modelscope/ms-swift, docs/source_en/Customization/Custom-dataset.md",
+            revision="025fc6b85ba9e026460d27286b6dc27b2a2cf155",
+            kind="documentation",
+        ),
+        Provenance(reference="modelscope/ms-swift, docs/source_en/Instruction/Agent-support.md", kind="documentation"),
+    ),
+)
