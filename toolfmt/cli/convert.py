@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Iterable
-from dataclasses import astuple
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
+from pydantic_core import to_jsonable_python
 
 from toolfmt import jsontext
 from toolfmt.cli.files import Files, check_jobs, progress
@@ -180,20 +181,8 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
     given: list[Source], out: str | None, work: Work, reading: ReadOptions, *, resume: bool, overwrite: bool
 ) -> tuple[StateFile | None, State | None]:
     """Return the file of the state, if any, and the state to begin with; None if nothing is left to do."""
-    run: JsonObject = {
-        "formats": [list(work.picked.formats), work.target],
-        "options": [work.strict, list(work.include), work.picked.at, work.picked.answer, reading.column, reading.limit],
-        "carry": [*astuple(work.carry)[:3], work.repair],
-        "selection": [
-            [f"{one.field}{one.sign}{one.value}" for one in work.selection.filters],
-            list(work.selection.share),
-            work.selection.tokenizer,
-            work.unique,
-            work.beside,
-        ],
-        "inputs": inputs(given),
-        "output": out,
-    }
+    same = replace(work, out="", stop=False, carry=replace(work.carry, fetch=None))  # what a run may not change
+    run: JsonObject = {"options": to_jsonable_python((same, reading)), "inputs": inputs(given), "output": out}
     if out is None or (Path(out).exists() and not (Path(out).is_file() or Path(out).is_dir())):
         if resume:
             raise UsageError("--resume needs an --out that is a file or a folder")
