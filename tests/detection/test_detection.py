@@ -12,9 +12,11 @@ import pytest
 import toolfmt
 from tests.detection.plain import TOOLS
 from toolfmt.detection import DETECTED
+from toolfmt.detection.detecting import unread
 from toolfmt.events import coalesce
 from toolfmt.lookup.registry import Registry, default_registry
 from toolfmt.lookup.settings import FormatSettings
+from toolfmt.model import JsonObject
 
 JSON = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 ELEMENTS = "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>"
@@ -270,3 +272,61 @@ def test_an_object_with_other_quotation_marks_fails_and_says_why(key: str) -> No
     result = toolfmt.parse(text, dialect="auto")
     assert (result.dialect, result.calls) == ("hermes", ())
     assert [failure.reason for failure in result.failures] == ["malformed"]
+
+
+WEATHER = toolfmt.ToolDefinition(
+    name="get_weather",
+    description="Look up the weather in a city.",
+    parameters={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+)
+
+
+def streamed(*pieces: str) -> list[toolfmt.Event]:
+    events = coalesce(list(toolfmt.parse_stream(pieces, dialect="auto", tools=[WEATHER])))
+    return [event for event in events if not isinstance(event, toolfmt.Notice)]
+
+
+def test_white_space_around_reasoning_is_not_text() -> None:
+    events = streamed("<think>\nHm.\n</think>\n\nHello.")
+    assert events == streamed("<think>", "\n", "Hm.", "\n</think>\n", "\nHello.")
+    assert events == [toolfmt.ReasoningDelta("Hm.", 8), toolfmt.TextDelta("Hello.", 22)]
+
+
+def test_an_object_that_the_stream_cuts_off_is_not_lost() -> None:
+    (text,) = streamed('{"name": "unknown", "argum', 'ents": {"a": ', '"x"')
+    assert text == toolfmt.TextDelta('{"name": "unknown", "arguments": {"a": "x"', 0)
+    failed = streamed('{"name": "get_weather", "argum', 'ents": {"city": ', '"x"')[-1]
+    assert isinstance(failed, toolfmt.CallFailed)
+    assert failed.reason == "truncated"
+
+
+def test_the_beginning_of_an_object_with_a_key_twice_is_text() -> None:
+    (text,) = streamed('{"name": "get_weather", "name": "get_weather", "arguments": {"ci')
+    assert isinstance(text, toolfmt.TextDelta)
+
+
+@pytest.mark.parametrize(
+    ("before", "calls"),
+    [('{"type": "object", "properties": {}}', 0), ("Look up the weather in a city.", 0), ("Let me see.", 1)],
+)
+def test_a_call_after_a_definition_is_an_example(before: str, calls: int) -> None:
+    assert len(toolfmt.parse(f"{before}\n{JSON}", dialect="auto", tools=[WEATHER]).calls) == calls
+
+
+def test_arguments_named_in_markup_are_an_unread_call() -> None:
+    (notice,) = toolfmt.parse("get_weather <city=Paris>", dialect="hermes", tools=[WEATHER]).notices
+    assert (notice.kind, notice.span) == ("unread_call", (0, 24))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ({"message": {"role": "assistant", "content": "Hi."}}, "api"),
+        ({"choices": [{"message": {}}]}, "api"),
+        ({"message": {"content": "Hi."}}, None),
+        ({"choices": []}, None),
+    ],
+)
+def test_an_apis_answer_is_known_by_what_holds_its_message(answer: JsonObject, kind: str | None) -> None:
+    found = unread(json.dumps(answer))
+    assert (found and found.kind) == kind
