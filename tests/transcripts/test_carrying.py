@@ -415,10 +415,10 @@ def test_what_is_gone_of_a_result_is_named() -> None:
         there = there_and_back({"input": value}, "openai-responses", target)
         return [(loss.code, loss.detail) for loss in there.losses]
 
-    assert lost("anthropic") == [("media", "detail of image"), ("result_content", "document file-1")]
+    assert lost("anthropic") == [("media", "detail of image: high"), ("result_content", "document file-1")]
     assert lost("gemini") == [
-        ("media", "detail of image"),
-        ("media", "name of document"),
+        ("media", "detail of image: high"),
+        ("media", "name of document: a.pdf"),
         ("result_content", "document file-1"),
     ]
     moved = ("document file-1", "image", "document a.pdf")
@@ -447,3 +447,34 @@ def test_what_a_declaration_of_a_provider_s_tool_lacks_is_named() -> None:
     value = {"messages": [{"role": "user", "content": "News?"}], "tools": [search]}
     (loss,) = convert(value, source="anthropic", target="openai-responses").losses
     assert (loss.code, loss.detail) == ("tool", "web_search, without max_uses")
+
+
+def test_losses_name_what_is_gone() -> None:
+    details = [{"type": "reasoning.new", "blob": "x"}]
+    thought = {"role": "assistant", "content": "a", "reasoning_details": details}
+    hidden = {"type": "redacted_thinking", "data": "ENC"}
+    citation = {"type": "char_location", "cited_text": "q", "document_index": 0, "document_title": "Report"}
+    text = {"type": "text", "text": "a", "citations": [citation | {"start_char_index": 0, "end_char_index": 1}]}
+    signed = {"parts": [{"text": "a"}, {"text": "", "thoughtSignature": "c2ln"}], "role": "model"}
+    asked = {"role": "user", "content": "q"}
+    cases: list[tuple[str, str, Any, list[tuple[str, str]]]] = [
+        ("openai-chat", "gemini", [asked, thought], [("beside", "openai-chat.reasoning_details")]),
+        (
+            "anthropic",
+            "gemini",
+            [asked, {"role": "assistant", "content": [hidden, text]}],
+            [("citations", "1: Report"), ("reasoning", "hidden by anthropic")],
+        ),
+        ("gemini", "anthropic", [{"role": "user", "parts": [{"text": "q"}]}, signed], []),
+    ]
+    for source, target, value, found in cases:
+        made = convert(value, source=source, target=target)
+        assert [(loss.code, loss.detail) for loss in made.losses] == found, source
+
+
+def test_the_paragraphs_of_a_thought_are_no_loss_where_they_are_one_text() -> None:
+    summary = [{"type": "summary_text", "text": text} for text in ("One.", "Two.")]
+    value = {"input": [{"role": "user", "content": "q"}, {"type": "reasoning", "id": "rs_1", "summary": summary}]}
+    made = convert({"input": [*value["input"], {"role": "assistant", "content": "a"}]}, target="gemini")
+    assert "One.\\n\\nTwo." in json.dumps(made.value)
+    assert made.losses == ()

@@ -116,7 +116,7 @@ def test_the_name_of_a_file_is_a_loss_where_none_fits(target: str) -> None:
     made, _ = there(value, "openai-chat", target)
     assert "JVBERi0=" in json.dumps(made)
     details = [(loss.code, loss.detail) for loss in convert(value, source="openai-chat", target=target).losses]
-    assert details == [("media", "name of document")]
+    assert details == [("media", "name of document: a.pdf")]
 
 
 @pytest.mark.parametrize(

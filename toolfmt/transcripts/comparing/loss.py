@@ -101,11 +101,11 @@ SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in 
 SAID: Final = frozenset(
     {
         *("sidechains", "branches", "artifact", "audio", "executed_tools", "context", "videoMetadata", "instructions"),
-        *("reasoning_content", "reasoning", "thinking", "structuredContent"),
+        *("reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks", "structuredContent"),
     }
 )
 """The further fields, of any format, that hold content: a model sees it."""
-_REPEATED: Final = frozenset({"lines", "search_result"})
+_REPEATED: Final = frozenset({"lines", "search_result", "summary"})
 """The further fields whose words are in the text of the part or the message too."""
 LINES: Final = ".said"
 """The end of a further field with the words of lines that are not messages, by their numbers."""

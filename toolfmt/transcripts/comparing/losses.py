@@ -34,7 +34,7 @@ from toolfmt.conversation import (
 from toolfmt.transcripts.comparing.flat import Place, flatten, relinked
 from toolfmt.transcripts.comparing.lockstep import SIDE, common_prefix_length, joined_texts
 from toolfmt.transcripts.comparing.loss import Loss, further, request_losses, short
-from toolfmt.transcripts.parts.citations import same
+from toolfmt.transcripts.parts.citations import same, source
 from toolfmt.transcripts.parts.values import argument_object, argument_value, broken_arguments, pointer
 
 
@@ -199,7 +199,9 @@ def _text(a: TextPart, b: TextPart, where: str) -> Iterator[Loss]:
     if a.text != b.text:
         yield Loss("text", where, "changed", short(a.text))
     if not same(a.citations, b.citations):
-        yield Loss("citations", where, "dropped" if not b.citations else "changed", f"{len(a.citations)}")
+        sources = (found.get("title") or found.get("url") or "" for found in map(source, a.citations))
+        detail = short(f"{len(a.citations)}: {', '.join(filter(None, sources))}".rstrip(": "))
+        yield Loss("citations", where, "dropped" if not b.citations else "changed", detail)
     yield from further(a.extra, b.extra, where)
 
 
@@ -292,7 +294,7 @@ def _media(a: MediaPart, b: MediaPart, where: str) -> Iterator[Loss]:
         yield Loss("media", where, "changed", a.kind)
     for key in ("media_type", "detail", "name"):
         if getattr(a, key) != getattr(b, key) and getattr(a, key):
-            yield Loss("media", where, "changed", f"{key} of {a.kind}")
+            yield Loss("media", where, "changed", short(f"{key} of {a.kind}: {getattr(a, key)}"))
     yield from further(a.extra, b.extra, where)
 
 
@@ -325,7 +327,11 @@ _CODE: Final[dict[type, str]] = {
 
 def _unmatched(lost: list[Place], added: list[Place], where: _Where) -> Iterator[Loss]:
     for place in lost:
-        yield Loss(_CODE[type(place.part)], where[place.message], "dropped", short(_content(place.part)))
+        code = _CODE[type(place.part)]
+        if isinstance(place.part, TextPart) and not place.part.text:  # what it says is beside it, such as a signature
+            yield from further(place.part.extra, {}, where[place.message])
+            code = "message"
+        yield Loss(code, where[place.message], "dropped", short(_content(place.part)))
     for place in added:
         if place.part is not None:
             yield Loss(_CODE[type(place.part)], "", "added", short(_content(place.part)))
@@ -333,6 +339,8 @@ def _unmatched(lost: list[Place], added: list[Place], where: _Where) -> Iterator
 
 def _content(part: Part | None) -> str:
     match part:
+        case ReasoningPart(text="", encrypted=str(), owner=owner):
+            return f"hidden by {owner}"
         case TextPart() | RefusalPart() | ReasoningPart():
             return part.text
         case CallPart():
