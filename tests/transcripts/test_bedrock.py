@@ -75,7 +75,7 @@ def test_a_block_is_read_and_written_again(block: Any, expected: Part) -> None:
     [
         {"guardContent": {"text": {"text": "a"}}},
         {"toolUse": {"toolUseId": "1", "name": "search", "input": {}, "type": "server_tool_use"}},
-        {"document": {"format": "txt", "name": "r", "source": {"text": "a"}}},
+        {"document": {"format": "txt", "name": "r", "source": {"content": [{"image": {}}]}}},
         {"image": {"format": "png", "source": {}}},
         {"image": {"format": "bmp", "source": {"bytes": "Qk0"}}},
         {"image": {"format": "pdf", "source": {"bytes": "JVBE"}}},
@@ -230,3 +230,31 @@ def test_what_is_said_of_a_document_is_the_same_to_anthropic() -> None:
     assert not there.all_losses
     again = convert(there.value, source="anthropic", target="bedrock")
     assert (again.value, again.all_losses) == (value, ())
+
+
+DOCUMENTS = [
+    (
+        {"document": {"format": "txt", "name": "a", "source": {"text": "One."}}},
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "One."}, "title": "a"},
+        {"document": {"format": "txt", "name": "a", "source": {"bytes": "T25lLg=="}}},
+    ),
+    (
+        {"document": {"format": "txt", "name": "a", "source": {"content": [{"text": "One."}, {"text": "Two."}]}}},
+        {
+            "type": "document",
+            "source": {"type": "content", "content": [{"type": "text", "text": text} for text in ("One.", "Two.")]},
+            "title": "a",
+        },
+        {"document": {"format": "txt", "name": "a", "source": {"content": [{"text": "One."}, {"text": "Two."}]}}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("block", "theirs", "again"), DOCUMENTS)
+def test_documents_of_text_go_to_anthropic_and_back(block: Any, theirs: Any, again: Any) -> None:
+    made = convert([{"role": "user", "content": [block]}], source="bedrock", target="anthropic")
+    assert (made.value["messages"][0]["content"], made.losses) == ([theirs], ())
+    back = convert(made.value, source="anthropic", target="bedrock")
+    assert (back.value["messages"][0]["content"], back.losses) == ([again], ())
+    elsewhere = convert(made.value, source="anthropic", target="cohere").value["messages"][0]["content"]
+    assert all(text in str(elsewhere) for text in ("One.", "Two.")[: 1 + ("content" in str(again))])

@@ -40,7 +40,7 @@ from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import is_found, located, read_found, write_found
 from toolfmt.transcripts.parts.hosted import ANTHROPIC, hosted, read_hosted
-from toolfmt.transcripts.parts.media import data_of
+from toolfmt.transcripts.parts.media import CHUNKS, data_of, read_chunks
 from toolfmt.transcripts.parts.values import lines, tagged, text_at, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.choosing import typed
@@ -100,6 +100,8 @@ def _read_source(block: JsonObject, part: MediaPart) -> bool:
             part.url = text_at(source, "url")
         case "file":
             part.file_id, part.owner = text_at(source, "file_id"), OWNER
+        case "content":
+            return read_chunks(source.get("content"), part, type="text")
         case _:
             return False
     return True
@@ -107,7 +109,9 @@ def _read_source(block: JsonObject, part: MediaPart) -> bool:
 
 def _write_source(part: MediaPart, block: JsonObject) -> bool:
     kind = part.media_type.partition(";")[0].lower()
-    if part.data is not None and kind == _PLAIN:
+    if CHUNKS in part.extra:
+        source = {"type": "content", "content": [{"type": "text", "text": text} for text in part.extra[CHUNKS]]}
+    elif part.data is not None and kind == _PLAIN:
         source = _plain(part.data)
     elif part.data is not None:
         source = {"type": "base64", "media_type": part.media_type, "data": part.data} if kind in _TYPES else None

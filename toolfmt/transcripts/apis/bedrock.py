@@ -42,8 +42,8 @@ from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import cited, converse, is_found, read_found, write_found
 from toolfmt.transcripts.parts.hosted import read_hosted
-from toolfmt.transcripts.parts.media import MediaKind, kind_of
-from toolfmt.transcripts.parts.values import expected, lines, own, rest, tagged, word
+from toolfmt.transcripts.parts.media import CHUNKS, MediaKind, data_of, kind_of, read_chunks
+from toolfmt.transcripts.parts.values import expected, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import ABOUT, PartField, arguments, flag, ident, option, text, where
@@ -111,9 +111,6 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
             case "guardContent":
                 text, shown = word(value.get("text"), "text"), BLOCKS.read(value)
                 return (TextPart(text),) if text else (shown,) if isinstance(shown, MediaPart) else ()
-            case "document" if is_object(source := value.get("source")):
-                content = word(source, "text") or lines(source.get("content"))
-                return (tagged("document", content, name=word(value, "name")),) if content else ()
             case _:
                 continue
     return ()
@@ -189,13 +186,19 @@ def _read_source(body: JsonObject, part: MediaPart) -> bool:
             part.data = data
         case {"s3Location": {"uri": str() as uri, **further}}:
             part.file_id, part.owner, part.extra = uri, OWNER, rest(further, set(), _STORED)
+        case {"text": str() as found}:
+            part.data = data_of(found)
+        case {"content": content}:
+            return read_chunks(content, part)
         case _:
             return False
     return True
 
 
 def _write_source(part: MediaPart, body: JsonObject) -> bool:
-    if part.data is not None:
+    if CHUNKS in part.extra:
+        body["source"] = {"content": [{"text": text} for text in part.extra[CHUNKS]]}
+    elif part.data is not None:
         body["source"] = {"bytes": part.data}
     elif part.file_id is not None and part.owner == OWNER:
         body["source"] = {"s3Location": {"uri": part.file_id, **own(part.extra, _STORED)}}

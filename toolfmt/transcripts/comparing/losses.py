@@ -339,10 +339,8 @@ def _unmatched(lost: list[Place], added: list[Place], where: _Where) -> Iterator
 
 def _content(part: Part | None) -> str:
     match part:
-        case ReasoningPart(text="", encrypted=str(), owner=owner):
-            return f"hidden by {owner}"
         case TextPart() | RefusalPart() | ReasoningPart():
-            return part.text
+            return part.text or (f"hidden by {part.owner}" if isinstance(part, ReasoningPart) else "")
         case CallPart():
             return part.name
         case MediaPart():

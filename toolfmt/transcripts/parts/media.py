@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, cast
 
 from toolfmt.conversation import MediaPart
-from toolfmt.jsontext import MAX_NESTING
+from toolfmt.jsontext import MAX_NESTING, is_array, is_object
+from toolfmt.model import JsonValue
 
 _DATA_URL: Final = re.compile(r"data:([^;,]*)((?:;[^;,=]+=[^;,]*)*);base64,", re.IGNORECASE)
 
@@ -83,6 +84,20 @@ _BYTES: Final = (bytes, bytearray)
 def data_of(text: str) -> str:
     """Write a text as a file's data."""
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+
+CHUNKS: Final = "chunks"
+"""The further field of a text document that is given in pieces, to which citations refer by their numbers."""
+
+
+def read_chunks(blocks: JsonValue, part: MediaPart, **beside: JsonValue) -> bool:
+    """Read a document made of blocks of plain text, each with nothing but `beside` it, as one text."""
+    found = [block.get("text") for block in blocks if is_object(block)] if is_array(blocks) else []
+    chunks = [text for text in found if isinstance(text, str)]
+    if not chunks or blocks != [{**beside, "text": chunk} for chunk in chunks]:
+        return False
+    part.media_type, part.data, part.extra[CHUNKS] = "text/plain", data_of("\n".join(chunks)), chunks
+    return True
 
 
 def kind_of(media_type: str) -> MediaKind:
