@@ -7,7 +7,7 @@
     ├─ RenderError (ValueError)  ─ UnrepresentableError · TemplateError ─ TemplateRefusedError
     ├─ SchemaError (ValueError)  ─ UnresolvableReferenceError · UnsupportedSchemaError
     ├─ ResponseTemplateError (ValueError)
-    ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError
+    ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError · FormatQuestionError
     ├─ ConversionError (ValueError)   CorpusError (ValueError)
     ├─ ArgumentsError (ValueError)
     ├─ DeferredCall the result of a call comes later (not a failure)
@@ -167,6 +167,18 @@ class ResponseTemplateError(ToolFmtError, ValueError):
 
 class ParseError(ToolFmtError, ValueError):
     """Input that could not be read."""
+
+
+class FormatQuestionError(ParseError):
+    """A conversation whose format has to be named, or a row whose conversation has to be taken out of it.
+
+    `conversations` and `answers` are the JSON pointers of those inside the row; "" is the row itself.
+    """
+
+    def __init__(self, message: str, conversations: Sequence[str] = (), answers: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.conversations = tuple(conversations)
+        self.answers = tuple(answers)
 
 
 class MalformedCallError(ParseError):

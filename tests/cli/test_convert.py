@@ -310,5 +310,6 @@ def test_rows_of_logs_say_what_they_lack(run: Run) -> None:
     failed = {"request": request, "response": {"error": {"message": "boom"}}}
     options = ("--at", "/request", "--answer", "/response", "--to", "openai-chat")
     assert "<stdin>:1: /response: an API's error: boom" in run("convert", *options, stdin=lines(failed))[2]
-    assert "the row itself is a conversation" in run("convert", *options, stdin=lines(request))[2]
+    code, out, _ = run("convert", *options, stdin=lines(request))
+    assert (code, json.loads(out)) == (0, request), "a row without that place"
     assert "the row itself" not in run("convert", *options, stdin=lines({"no": 1}))[2]

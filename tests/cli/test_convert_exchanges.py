@@ -73,7 +73,48 @@ def test_a_log_s_request_and_answer_are_one_conversation(run: Any) -> None:
     options = ("--from", "openai-chat", "--at", "/request", "--answer", "/response")
     code, out, _ = run("convert", "--to", "anthropic", *options, stdin=json.dumps(line) + "\n")
     assert code == 0
-    assert json.loads(out)["request"]["messages"][-1] == {"role": "assistant", "content": "Hello."}
+    made = json.loads(out)
+    assert made.keys() == {"id", "request"}, "the answer is in the conversation"
+    assert made["request"]["messages"][-1] == {"role": "assistant", "content": "Hello."}
+    assert run("convert", "--to", "anthropic", stdin=json.dumps(line) + "\n")[:2] == (code, out)
+    assert run("convert", "--to", "anthropic", "--from", "openai-chat", stdin=json.dumps(line) + "\n")[:2] == (
+        code,
+        out,
+    )
+
+
+ROW = {"messages": [*ASKED["messages"], ANSWER["choices"][0]["message"]]}
+
+
+@pytest.mark.parametrize("options", [(), ("--at", "/request", "--answer", "/response"), ("--at", "/request")])
+def test_a_training_target_gets_the_row_alone(run: Run, options: tuple[str, ...]) -> None:
+    lines = [
+        {"id": 7, "request": ASKED, "response": ANSWER},
+        {"id": 8, "request": ROW} if "--answer" not in options else {"messages": ROW["messages"]},
+        {"custom_id": "1", "body": ROW},
+        ROW,
+    ]
+    lines = lines[1:] if options == ("--at", "/request") else [lines[0], *lines[2:]]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    code, out, err = run("convert", "--to", "openai-finetune", *options, stdin=text)
+    assert (code, [json.loads(line) for line in out.splitlines()]) == (0, [ROW] * len(lines)), err
+    assert run("check", "--format", "openai-finetune", stdin=out)[0] == 0
+
+
+def test_losses_beside_a_row_of_a_log(run: Run) -> None:
+    line = json.dumps({"id": 7, "request": ASKED, "response": ANSWER}) + "\n"
+    code, out, err = run(
+        "convert", "--to", "openai-finetune", "--losses", "--at", "/request", "--answer", "/response", stdin=line
+    )
+    assert (code, json.loads(out)["conversation"]) == (0, ROW), err
+
+
+def test_check_refuses_an_envelope_for_training(run: Run) -> None:
+    line = json.dumps({"custom_id": "1", "body": ROW}) + "\n"
+    code, out, _ = run("check", "--format", "openai-finetune", stdin=line)
+    assert (code, "/body" in out, "a trainer reads the row alone" in out) == (1, True, True)
+    assert run("check", "--format", "openai-finetune", "--at", "/body", stdin=line)[0] == 0
+    assert run("check", "--format", "openai-chat", stdin=line)[0] == 0
 
 
 def test_a_row_without_the_place_is_left_out(run: Any) -> None:
@@ -114,7 +155,7 @@ def test_exchanges_of_other_apis() -> None:
 def test_every_command_reads_the_same_places(run: Run, command: str) -> None:
     chat = {"messages": [{"role": "user", "content": "Hi"}]}
     row = json.dumps({"request": chat, "response": {"choices": [{"message": {"role": "assistant", "content": "Yo"}}]}})
-    assert run(command, stdin=row)[0] != 0
+    assert run(command, stdin=row)[0] == 0
     options = ("--at", "/request", "--answer", "/response")
     for choice in (
         (),

@@ -110,8 +110,7 @@ def test_losses_stand_beside_the_conversation(run: Run) -> None:
         ],
         "source": {"file": "<stdin>", "line": 1, "format": "openai-chat"},
     }
-    for wrong in (("--at", "/a"), ("-o", "x.parquet")):
-        assert run(*TO, "--losses", *wrong, stdin=lines(named))[0] == 2
+    assert run(*TO, "--losses", "-o", "x.parquet", stdin=lines(named))[0] == 2
     assert run(*TO, "--dedup", "-o", "x.parquet", stdin=lines(named))[0] == 2
 
 
@@ -153,3 +152,36 @@ def test_a_broken_call_is_not_in_a_file_of_training_rows(run: Run, tmp_path: Pat
         "the arguments of the call to sea are not a JSON object"
         in (tmp_path / "rows.jsonl.quarantine.jsonl").read_text()
     )
+
+
+ASKED = {"role": "user", "content": "Question 0"}
+CALL = chat(0, tool="f")["messages"][1]
+NO_ANSWER: dict[str, list[Any]] = {
+    "an empty answer": [ASKED, {"role": "assistant", "content": ""}],
+    "a blank one": [ASKED, {"role": "assistant", "content": " "}],
+    "none": [ASKED],
+    "a call that is dropped": [ASKED, CALL, {"role": "user", "content": "Well?"}],
+    "nothing": [],
+    "an answer alone": [{"role": "assistant", "content": "Answer."}],
+}
+
+
+@pytest.mark.parametrize("target", ["openai-finetune", "trl", "hf-chat", "sharegpt", "hermes-rows", "toolace", "xlam"])
+@pytest.mark.parametrize("repair", [(), ("--repair", "drop"), ("--repair", "fill")])
+def test_no_row_is_written_that_teaches_nothing(run: Run, target: str, repair: tuple[str, ...]) -> None:
+    for name, messages in NO_ANSWER.items():
+        if (name, target) == ("a call that is dropped", "xlam"):
+            continue  # a row of the question and its call
+        row = lines({"messages": messages})
+        for source in ("openai-chat", *([target] if target == "openai-finetune" else [])):
+            code, out, err = run("convert", "--from", source, "--to", target, *repair, stdin=row)
+            assert (code, out) == (2, ""), (name, source)
+            assert "not a row to train on" in err or "nothing is left" in err, (name, err)
+
+
+@pytest.mark.parametrize("target", ["openai-finetune", "trl", "hf-chat", "sharegpt"])
+def test_what_follows_the_last_answer_is_dropped_if_asked(run: Run, target: str) -> None:
+    longer = {"messages": [*chat(1)["messages"], {"role": "user", "content": "And?"}]}
+    options = ("convert", "--from", "openai-chat", "--to", target)
+    assert run(*options, stdin=lines(longer))[0] == 2
+    assert run(*options, "--repair", "drop", stdin=lines(longer))[:2] == run(*options, stdin=lines(chat(1)))[:2]

@@ -52,8 +52,11 @@ def check(
 
 def _findings(row: Row, picked: Picked, target: str | None) -> tuple[Finding, ...]:
     try:
-        value = picked.conversation(row.value)
-        read = picked.origin(value).name
+        found = picked.pick(row.value)
+        value, read = found.value, found.format.name
+        if target is None and found.at and not picked.at and found.format.rules.trained:
+            what = f"the conversation is inside the row, and a trainer reads the row alone: convert it to {read}"
+            return (Finding("unreadable", found.at, what),)
         if target is not None and target != read:
             value, read = convert(value, source=read, target=target).value, target
         return checked(value, format=read)

@@ -171,10 +171,6 @@ def _refuse_together(work: Work, given: list[Source], *, resume: bool) -> None:
     for option, chosen in (("--dedup", work.unique), ("--losses", work.beside)):
         if chosen and tables:
             raise UsageError(f"{option} writes lines of JSON, and a table has columns: choose another --out")
-    if work.beside and work.picked.at:
-        raise UsageError(
-            "--losses writes rows of its own, and --at keeps those that are read: leave one of the two out"
-        )
 
 
 def _state(  # noqa: PLR0913 - what a run is, and how it begins

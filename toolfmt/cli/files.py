@@ -35,7 +35,8 @@ class Files:
         ),
     ] = None
     at: Annotated[
-        str, Parameter(help="The JSON pointer of the conversation in a row, such as /body; lines of batches need none.")
+        str,
+        Parameter(help="The JSON pointer of the conversation, such as /body; it is found in rows without that place."),
     ] = ""
     answer: Annotated[str | None, Parameter(help="The JSON pointer of its answer, which becomes the last message.")] = (
         None

@@ -109,7 +109,7 @@ def recorded(
 ) -> None:
     """Print the exchanges that a gateway has recorded, as JSON Lines: each row has a `request` and its `answer`.
 
-    toolfmt recorded sqlite:///gateway.db | toolfmt view --at /request --answer /answer -
+    toolfmt recorded sqlite:///gateway.db | toolfmt view -
     """
     scheme, _, path = store.partition(":///")
     if not path and "://" not in store:

@@ -15,15 +15,15 @@ from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import Transcript
-from toolfmt.errors import LimitExceededError, ParseError
+from toolfmt.errors import FormatQuestionError, LimitExceededError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.exchanges import exchange, inside, without
 from toolfmt.transcripts.format import TranscriptFormat
-from toolfmt.transcripts.formats import evident, formats
+from toolfmt.transcripts.formats import evident, find, formats
 from toolfmt.transcripts.reading import read
-from toolfmt.transcripts.recognising import FormatQuestionError, origin
+from toolfmt.transcripts.recognising import origin, recognised
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,18 @@ _BATCHES: Final = (
 """The keys of requests and outputs in OpenAI's and Anthropic's batches, and where the conversation or answer is."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The conversation of a row."""
+
+    row: JsonValue
+    """The row without the answer that the conversation ends with."""
+    at: str
+    """The JSON pointer of the conversation; empty: it is the row."""
+    value: JsonValue
+    format: TranscriptFormat
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picked:
     """The options for reading a row."""
@@ -119,8 +131,7 @@ class Picked:
     formats: tuple[str, ...] = ()
     """The names of the formats that a conversation may have; empty: any."""
     at: str = ""
-    """The JSON pointer of the conversation in its row; the rest of the row is kept. Empty: the row, or the part known
-    from a batch's keys."""
+    """The JSON pointer of the conversation in the rows that have that place; in others it is found."""
     answer: str | None = None
     """The JSON pointer of the answer, which becomes the last message."""
 
@@ -129,43 +140,63 @@ class Picked:
         """The formats in the form that `convert` takes."""
         return self.formats or "auto"
 
-    def place(self, row: JsonValue) -> str:
-        """Return the JSON pointer of a row's conversation; lines of batches have their own."""
-        if self.at or self.answer is not None or not is_object(row):
-            return self.at
-        return next((pointer for keys, pointer in _BATCHES if keys <= row.keys()), "")
+    def pick(self, row: JsonValue) -> Pick:
+        """Find a row's conversation: at the named place, at that of a batch, the row, or the only one inside it.
 
-    def conversation(self, row: JsonValue) -> JsonValue:
-        """Return a row's conversation with its answer; raises ParseError if there is none."""
+        Raises `ParseError` if there is none, with the options to use if there are several.
+        """
+        if not (self.at or self.answer):
+            return self._found(row)
         try:
-            value = inside(row, self.place(row))
+            return self._taken(row, self.at, self.answer or "")
         except ParseError as error:
-            raise ParseError(f"{error}{self._instead(row)}") from None
-        if not self.answer:
-            return value
-        answer = inside(row, self.answer)
-        value = inside(without(row, self.answer), self.at)
-        if is_object(answer) and answer.get("error"):
-            raise ParseError(f"{self.answer}: an API's error: {read_error(answer).message}")
-        return exchange(value, answer, self.source)
-
-    def _instead(self, row: JsonValue) -> str:
-        """Say so if the row itself is a conversation."""
-        try:
-            is_one = is_object(row) and read(row, origin(row, self.source)).messages
-        except ParseError:
-            return ""
-        return "; the row itself is a conversation: convert such rows in a run without --at" if is_one else ""
-
-    def origin(self, value: JsonValue) -> TranscriptFormat:
-        """Detect the format of a conversation; raises ParseError with the option to use if it is ambiguous."""
-        try:
-            return origin(value, self.source)
-        except FormatQuestionError as error:
-            raise ParseError(f"{error} with --from") from None
+            if self._has_place(row):
+                raise
+            try:
+                return self._found(row)
+            except ParseError:
+                raise error from None
 
     def read(self, row: JsonValue) -> tuple[TranscriptFormat, Transcript]:
         """Read a row's conversation: its format and the transcript."""
-        value = self.conversation(row)
-        made = self.origin(value)
-        return made, read(value, made)
+        picked = self.pick(row)
+        return picked.format, read(picked.value, picked.format)
+
+    def _has_place(self, row: JsonValue) -> bool:
+        try:
+            inside(row, self.at or self.answer or "")
+        except ParseError:
+            return False
+        return True
+
+    def _found(self, row: JsonValue) -> Pick:
+        keys = row.keys() if is_object(row) else ()
+        at = next((pointer for needed, pointer in _BATCHES if needed <= keys), "") if keys else ""
+        try:
+            if not at and len(self.formats) == 1 and is_object(row) and find(self.formats[0]).messages not in row:
+                recognised(row)  # asks for the place of a conversation inside
+            return self._taken(row, at, "")
+        except FormatQuestionError as error:
+            if len(error.conversations) == len(error.answers) == 1 and error.conversations != ("",):
+                return self._taken(row, error.conversations[0], error.answers[0])
+            raise ParseError(f"{error}{options(error)}") from None
+
+    def _taken(self, row: JsonValue, at: str, answer: str) -> Pick:
+        value = inside(row, at)
+        if not answer:
+            return Pick(row, at, value, origin(value, self.source))
+        said = inside(row, answer)
+        if is_object(said) and said.get("error"):
+            raise ParseError(f"{answer}: an API's error: {read_error(said).message}")
+        row = without(row, answer)
+        value = exchange(inside(row, at), said, self.source)
+        return Pick(row, at, value, origin(value, self.source))
+
+
+def options(error: FormatQuestionError) -> str:
+    """Return the options of the command line that answer the question."""
+    asked = [f"--at {path}" for path in filter(None, error.conversations)]
+    if len(error.answers) == len(error.conversations) == 1:
+        asked = [" ".join((*asked, f"--answer {error.answers[0]}"))]
+    asked = asked or [f"--at {path}" for path in error.answers]
+    return f": give {' or '.join(asked)}" if asked else " with --from"

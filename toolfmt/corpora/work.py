@@ -10,19 +10,19 @@ from dataclasses import dataclass, field, replace
 
 from toolfmt import jsontext
 from toolfmt.corpora.batches import Batch, ReadOptions
-from toolfmt.corpora.rows import Picked, Row, place
+from toolfmt.corpora.rows import Pick, Picked, Row, place
 from toolfmt.corpora.selecting import EVERYTHING, Selection, fingerprint
 from toolfmt.corpora.sources import LINES, TABLES, Position, Source, stem
 from toolfmt.corpora.streams import packed
 from toolfmt.corpora.tables import TableBatch, table
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
-from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import Conversion, convert_row
 from toolfmt.transcripts.exchanges import put_inside
 from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry
-from toolfmt.transcripts.format import TranscriptFormat
+from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.repair import Mending
 
@@ -109,22 +109,21 @@ def convert_batch(work: Work, batch: Batch) -> Done:
     lost: tuple[Loss, ...] = ()
     if isinstance(batch, TableBatch) and not is_table:
         batch, lost = _alone(batch)
+    bare = find(work.target).rules.trained
     rows: list[int] = []
     texts: list[str] = []
     for at, row in enumerate(batch.rows()):
         try:
             if work.strict and lost:
                 raise ConversionError(f"the conversion would lose the column {lost[0].path[1:]}")
-            found = row.value
-            conversation = work.picked.conversation(found)
-            source = work.picked.origin(conversation)
-            chosen = _chosen(conversation, source, work)
+            picked = work.picked.pick(row.value)
+            chosen = _chosen(picked, work)
             if chosen is None:
                 done.tally.filtered += 1
                 continue
             made = convert_row(
-                conversation,
-                source=source.name,
+                picked.value,
+                source=picked.format.name,
                 target=work.target,
                 strict=work.strict,
                 include=work.include,
@@ -132,9 +131,8 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 repair=work.repair,
             )
             losses = (*made.all_losses, *lost)
-            value = (
-                _beside(row, made, losses) if work.beside else put_inside(found, work.picked.place(found), made.value)
-            )
+            value = made.value if bare else put_inside(picked.row, picked.at, made.value)
+            value = _beside(row, made, losses) if work.beside else value
             text = jsontext.dumps(value, indent=2 if spread and not row.line else None)
         except ToolFmtError as error:
             if work.stop:
@@ -158,11 +156,11 @@ def convert_batch(work: Work, batch: Batch) -> Done:
     return done
 
 
-def _chosen(conversation: JsonValue, made: TranscriptFormat, work: Work) -> bytes | None:
+def _chosen(picked: Pick, work: Work) -> bytes | None:
     """Return the fingerprint of a selected conversation, if it is needed; None for others."""
     if work.selection == EVERYTHING and not work.unique:
         return b""
-    transcript = read(conversation, made)
+    transcript = read(picked.value, picked.format)
     if not work.selection.takes(transcript):
         return None
     return fingerprint(transcript) if work.unique else b""

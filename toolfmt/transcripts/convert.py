@@ -18,7 +18,7 @@ from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.comparing.loss import SEVERITIES
 from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry, adapt_parts, from_note, to_note
-from toolfmt.transcripts.fitting.check_calls import defects, refuse_untrainable
+from toolfmt.transcripts.fitting.check_calls import defects, refuse_untrainable, refuse_untrained
 from toolfmt.transcripts.fitting.shape import fit
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find
@@ -100,7 +100,8 @@ def convert_row(  # noqa: PLR0913 - as above
     """Convert a conversation of a file of many like `convert`.
 
     Raises `ConversionError` too for a conversation of which nothing is left, and for what a row to train on must not
-    hold: a call without a name or without a JSON object of arguments, and an end that is not the assistant's.
+    hold: a call without a name or without a JSON object of arguments, and, as it would be written, an end that is not
+    an answer of the assistant's, or an answer alone.
     """
     return _converted(
         value, source, target, strict=strict, include=_included(include), carry=carry, repair=repair, row=True
@@ -146,21 +147,12 @@ def _converted(  # noqa: PLR0913 - as above
     as_given, value = value, with_base64(value)
     origin = origin_of(value, source)
     goal = _target_format(target, carry)
+    if row and goal.rules.trained and origin.name != goal.name:  # a row that is made has to teach an answer
+        goal = replace(goal, rules=replace(goal.rules, answered=True))
     request = "request" in include
     answer = bool(opened(value, origin))
     if origin.name == goal.name and residue is None and not answer:
-        found = read(value, origin)
-        if row:
-            refuse_untrainable(found, origin.rules, goal.rules, mended=repair)
-        if repair is None:
-            _fitted(found, goal)
-        changes: tuple[Loss, ...] = ()
-        if repair is None:
-            value = as_given
-        else:
-            mended = repaired(value, format=goal.name, fill=repair == "fill", drop=repair == "drop")
-            value, changes = mended.value, tuple(loss for loss in mended.changes if loss.code in SEVERITIES)
-            refuse(changes, strict=strict)
+        value, changes = _kept(value if repair else as_given, goal, repair, strict=strict, row=row)
         value, adjustments = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
         return conversion_from(value, changes, origin.name, goal.name, settings=adjustments)
     before = _only(read(value, origin), include)
@@ -179,7 +171,10 @@ def _converted(  # noqa: PLR0913 - as above
         if sent.rejected is not None and goal.rated:
             other, _ = _mended(replace(sent, messages=sent.rejected), goal, repair, continued=continued)
             sent = replace(sent, rejected=adapt_parts(other, goal.rules, carry, continued=continued)[0].messages)
-        written, after = _written(_fitted(sent, goal, row=row), goal)
+        shaped = _fitted(sent, goal, row=row)
+        if row:
+            refuse_untrained(sent if goal.rules.one_answer else shaped, goal.rules)  # that no call is made is an answer
+        written, after = _written(shaped, goal)
         compared = replace(way.before, messages=sent.messages, rejected=sent.rejected)
         wrong = defects(sent.messages, continued=continued)
         found = (
@@ -197,6 +192,26 @@ def _converted(  # noqa: PLR0913 - as above
         kept |= {} if repair is None else {"repair": repair}
         kept |= {} if not any(given or ()) else {"given": list(given or ())}
     return conversion_from(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
+
+
+def _kept(
+    value: JsonValue, made: TranscriptFormat, repair: Mending | None, *, strict: bool, row: bool
+) -> tuple[JsonValue, tuple[Loss, ...]]:
+    """Return a conversation that stays in its format, repaired if asked, and what the repair changed."""
+    changes: tuple[Loss, ...] = ()
+    found = read(value, made)
+    if row:
+        refuse_untrainable(found, made.rules, made.rules, mended=repair)
+    if repair is None:
+        _fitted(found, made)
+    else:
+        mended = repaired(value, format=made.name, fill=repair == "fill", drop=repair == "drop")
+        value, changes = mended.value, tuple(loss for loss in mended.changes if loss.code in SEVERITIES)
+        refuse(changes, strict=strict)
+        found = read(value, made) if row else found
+    if row:
+        refuse_untrained(found, made.rules)
+    return value, changes
 
 
 def _mended(

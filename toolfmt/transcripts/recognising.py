@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from toolfmt import jsontext
 from toolfmt.conversation import Transcript
-from toolfmt.errors import ParseError
+from toolfmt.errors import FormatQuestionError, ParseError
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
@@ -29,10 +29,6 @@ _SPEAKERS: Final = ("system", "user", "assistant")
 _DEEP: Final = 4
 _WIDE: Final = 100
 """How many values inside a row are looked at."""
-
-
-class FormatQuestionError(ParseError):
-    """The format of a conversation has to be named."""
 
 
 def origin(value: JsonValue, source: str | Collection[str]) -> TranscriptFormat:
@@ -64,8 +60,7 @@ def recognised(value: JsonValue, among: Collection[str] = ()) -> TranscriptForma
         raise _unknown(value)
     further = [] if among else [place for place in _places(_beside(value, fits[0])) if _adds(value, place, fits[0])]
     if further:
-        named = _named(further, beside=True)
-        raise ParseError(f"the row is {_an(fits[0].name)} conversation with more beside it: {named}")
+        raise _question(f"the row is {_an(fits[0].name)} conversation with more beside it: ", further, beside=True)
     return fits[0]
 
 
@@ -149,7 +144,7 @@ def _unknown(value: JsonValue) -> ParseError:
     if complaint := _complaint(value):
         return ParseError(f"no format reads the conversation; the most likely is {complaint}")
     if found:
-        return ParseError(f"{unknown}, but it holds {_named(found)}")
+        return _question(f"{unknown}, but it holds ", found)
     return FormatQuestionError(f"{unknown}: {_NAME_IT}")
 
 
@@ -172,15 +167,12 @@ def _complaint(value: JsonValue) -> str:
     return ""
 
 
-def _named(found: Sequence[RowPart], *, beside: bool = False) -> str:
-    """Describe where conversations are, `beside` another or not, and how to name one of them."""
+def _question(begun: str, found: Sequence[RowPart], *, beside: bool = False) -> FormatQuestionError:
+    """Say where conversations and answers are in a row; `beside`: the row itself is a conversation too."""
     places = " and ".join(f"{_an(place.format)} {place.kind} at {place.path}" for place in found)
-    asked = [place for place in found if place.kind == "conversation"]
-    answers = [place for place in found if place.kind == "answer"]
-    options = [f"--at {place.path}" for place in asked]
-    if len(answers) == 1 and len(asked) + beside == 1:
-        options = [" ".join((*options, f"--answer {answers[0].path}"))]
-    return f"{places}: give {' or '.join(options or [f'--at {place.path}' for place in answers])}"
+    asked = [place.path for place in found if place.kind == "conversation"]
+    answers = [place.path for place in found if place.kind == "answer"]
+    return FormatQuestionError(f"{begun}{places}", [""] * beside + asked, answers)
 
 
 def _an(name: str) -> str:

@@ -37,7 +37,7 @@ from toolfmt.transcripts.comparing.flat import Place, flatten
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS, as_text
-from toolfmt.transcripts.fitting.check_calls import to_last_answer, turns_of
+from toolfmt.transcripts.fitting.check_calls import ADDED, to_last_answer, turns_of
 from toolfmt.transcripts.fitting.shape import last_of_answer, shape
 from toolfmt.transcripts.format import Kind, Rules, TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.merge import patched, restored
@@ -208,8 +208,6 @@ STUB: Final = "No result: the call was not answered."
 """What a stub result says."""
 OPENING: Final = "(The conversation begins here.)"
 """What a placeholder turn of the user's says."""
-_ADDED: Final = ("/placeholder",)
-"""Where the messages are that were added: the source has no place for them."""
 
 
 def mend(
@@ -236,7 +234,7 @@ def mend(
 
 def of_source(found: Sequence[Loss]) -> Iterator[Loss]:
     """Return the losses of what the source says: what was added for it has nothing to lose."""
-    return (loss for loss in found if loss.path != _ADDED[0])
+    return (loss for loss in found if loss.path != ADDED[0])
 
 
 @dataclass(slots=True)
@@ -380,5 +378,5 @@ def _joined(first: ResultPart, second: ResultPart) -> ResultPart:
 
 
 def _added(message: Message) -> Message:
-    message.where = _ADDED
+    message.where = ADDED
     return message

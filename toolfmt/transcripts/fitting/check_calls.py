@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, Message, OpaquePart, ResultPart
+from toolfmt.conversation import CallPart, Message, OpaquePart, ReasoningPart, ResultPart, TextPart
 from toolfmt.errors import ConversionError, ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.lowering import refusals
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 
 CallPlace: TypeAlias = tuple[int, str, str]
 """The number of the message, the rule, and the reason."""
+ADDED: Final = ("/placeholder",)
+"""The place of messages that a repair added; the source has none for them."""
 
 
 def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool = False) -> Iterator[CallPlace]:
@@ -188,10 +189,9 @@ def choice_reason(transcript: Transcript) -> str:
 
 
 def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, mended: str | None = None) -> None:
-    """Raise `ConversionError` for a row of which a turn is not understood, and for what is not to be trained on.
+    """Raise `ConversionError` for a row with a turn that is not understood, or that a training row must not hold.
 
-    That is a broken call; unless the row is `mended`, a result of no call; and a row without an answer at its end,
-    unless "drop" takes what follows the last one.
+    That is a broken call and, unless the row is `mended`, a result without a call.
     """
     if not (goal.trained or origin.trained):
         return
@@ -203,14 +203,21 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
             elif isinstance(part, OpaquePart) and origin.trained and part.value is message.source:
                 reason = f"the turn is not understood: {_not_understood(part.value)}"
             if reason:
-                raise ConversionError(f"{pointer(message.where)}: not a row to train on: {reason}")
+                raise _untrainable(pointer(message.where), reason)
     orphans = defects(transcript.messages, continued=False) if goal.trained and mended is None else ()
     for loss in orphans:
         if loss.code == "result_link":
-            raise ConversionError(f"{loss.path}: not a row to train on: a result of no call: {loss.detail}")
-    whole = transcript if mended != "drop" else replace(transcript, messages=tuple(to_last_answer(transcript.messages)))
-    for where, reason in untrained(whole if whole.messages else transcript, goal):
-        raise ConversionError(f"{where}: not a row to train on: {reason}")
+            raise _untrainable(loss.path, f"a result of no call: {loss.detail}")
+
+
+def refuse_untrained(transcript: Transcript, goal: Rules) -> None:
+    """Raise `ConversionError` for a row of which a model would learn nothing, as it would be written."""
+    for where, reason in untrained(transcript, goal):
+        raise _untrainable(where, reason)
+
+
+def _untrainable(where: str, reason: str) -> ConversionError:
+    return ConversionError(f"{where or '/'}: not a row to train on: {reason}")
 
 
 def _not_understood(value: JsonValue) -> str:
@@ -227,20 +234,30 @@ def _not_understood(value: JsonValue) -> str:
 def untrained(transcript: Transcript, rules: Rules) -> Iterator[tuple[str, str]]:
     """Describe where and why a trainer would refuse a row, or learn nothing from it."""
     messages = transcript.messages
-    if not rules.answered or not messages:
+    if not rules.answered:
         return
-    where, left = pointer(messages[-1].where), to_last_answer(messages)
+    where, left = pointer(messages[-1].where) if messages else "", to_last_answer(messages)
     if not left:
         yield where, "no message is the assistant's, so there is nothing to learn"
-    elif len(left) < len(messages):
-        yield where, f"a row ends with a message of the assistant, not of the {messages[-1].role}"
+    elif len(left) < len(messages) and not rules.one_answer:
+        last = "an empty one" if messages[-1].role == "assistant" else f"a message of the {messages[-1].role}"
+        yield where, f"a row ends with an answer of the assistant, not with {last}"
+    elif all(message.role in ("assistant", "tool") or message.where == ADDED for message in messages):
+        yield where, "an answer alone, without the question"
     elif all(message.extra.get(f"{rules.format}.weight") == 0 for message in left if message.role == "assistant"):
         yield where, "the `weight` of every answer is 0, so there is nothing to learn"
 
 
 def to_last_answer(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the messages up to the assistant's last."""
-    return messages[: max((at for at, message in enumerate(messages, 1) if message.role == "assistant"), default=0)]
+    """Return the messages up to the assistant's last that says something or makes a call."""
+    return messages[: max((at for at, message in enumerate(messages, 1) if _is_answer(message)), default=0)]
+
+
+def _is_answer(message: Message) -> bool:
+    return message.role == "assistant" and any(
+        bool(part.text.strip()) if isinstance(part, TextPart) else not isinstance(part, ReasoningPart)
+        for part in message.parts
+    )
 
 
 def _defect(part: CallPart) -> str:
