@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from toolfmt.transcripts.formats import formats
+
 Run = Callable[..., tuple[int, str, str]]
 
 TO = ("convert", "--from", "openai-chat", "--to", "anthropic")
@@ -166,7 +168,7 @@ NO_ANSWER: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("target", ["openai-finetune", "trl", "hf-chat", "sharegpt", "hermes-rows", "toolace", "xlam"])
+@pytest.mark.parametrize("target", [made.name for made in formats() if made.rules.trained and made.writable])
 @pytest.mark.parametrize("repair", [(), ("--repair", "drop"), ("--repair", "fill")])
 def test_no_row_is_written_that_teaches_nothing(run: Run, target: str, repair: tuple[str, ...]) -> None:
     for name, messages in NO_ANSWER.items():
