@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from toolfmt.errors import ParseError, UnknownDialectError
 from toolfmt.gateway import handling
 from toolfmt.gateway.config import Back, Config, ModelRoute
-from toolfmt.gateway.loading import changed, single
+from toolfmt.gateway.loading import single
 from toolfmt.gateway.serving import LOSSES
 from toolfmt.transcripts.convert import Conversion, convert_request
 
@@ -162,7 +162,7 @@ def test_models_are_listed_for_every_client() -> None:
 
 def test_what_cannot_be_served_is_refused_at_the_start() -> None:
     with pytest.raises(ParseError, match="--client-key-env"):
-        changed(single("http://127.0.0.1:9", "text"), host="0.0.0.0")  # noqa: S104 - that is refused
+        single("http://127.0.0.1:9", "text", {"host": "0.0.0.0"})  # noqa: S104 - that is refused
     for dialect, message in (("hermse", "did you mean 'hermes'"), ("openai-strict", "unknown|none of text")):
         with pytest.raises((UnknownDialectError, ValidationError), match=message):
             Back(url="http://127.0.0.1:9", api="text", dialect=dialect)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,10 @@ from toolfmt.cli.output import UsageError, write_json_line
 from toolfmt.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.applications import Starlette
+
     from toolfmt.gateway.config import Config  # without the extra, `--help` works too
 
 
@@ -25,13 +30,14 @@ def serve(  # noqa: PLR0913 - one argument for each option
     *,
     upstream: Annotated[str | None, Parameter(help="The base address of a single back for every model.")] = None,
     api: Annotated[
-        str,
+        str | None,
         Parameter(
-            help="The API of the upstream: openai-chat, openai-responses, anthropic, gemini, gemini-interactions, "
-            "bedrock, mistral, cohere, ollama, or a relative of openai-chat, such as vllm, groq, openrouter; of a "
-            "model that only writes text: text (/chat/completions), completions or llama.cpp (both with --model-dir)."
+            help="The API of the upstream: openai-chat (the default), openai-responses, anthropic, gemini, "
+            "gemini-interactions, bedrock, mistral, cohere, ollama, or a relative of openai-chat, such as vllm, groq, "
+            "openrouter; of a model that only writes text: text (/chat/completions), completions or llama.cpp "
+            "(both with --model-dir)."
         ),
-    ] = "openai-chat",
+    ] = None,
     dialect: Annotated[str | None, Parameter(help="The dialect of an upstream that only writes text.")] = None,
     key_env: Annotated[str | None, Parameter(help="The environment variable with the upstream's key.")] = None,
     client_key_env: Annotated[
@@ -45,7 +51,7 @@ def serve(  # noqa: PLR0913 - one argument for each option
             help="The folder of a model that writes text: its chat template chooses the dialect and renders prompts."
         ),
     ] = None,
-    workers: Annotated[int, Parameter(help="The number of processes.")] = 1,
+    workers: Annotated[int | None, Parameter(help="The number of processes.")] = None,
     strict: Annotated[bool, Parameter(help="Reject requests that would lose content or meaning.")] = False,
 ) -> None:
     """Serve the APIs of OpenAI, Anthropic, Gemini and Ollama in front of other servers, until interrupted.
@@ -54,51 +60,70 @@ def serve(  # noqa: PLR0913 - one argument for each option
     /v1beta/interactions and /api/chat.
     """
     try:
-        import uvicorn
-        from uvicorn.supervisors import Multiprocess
-
         from toolfmt.gateway.app import log_requests, make_app
-        from toolfmt.gateway.config import CONFIG_VARIABLE
-        from toolfmt.gateway.connections import server_options
-        from toolfmt.gateway.loading import changed, load_config, single
+        from toolfmt.gateway.loading import load_config, reported, single
     except ImportError:
         raise MissingExtraError("toolfmt serve", "gateway") from None
-    if (config is None) == (upstream is None):
-        raise UsageError("give a configuration file, or --upstream with an address")
-    if upstream is not None and not upstream.startswith(("http://", "https://")):
-        raise UsageError(f"--upstream is an http or https address, not {upstream!r}: write http://{upstream}")
-    if workers < 1:
-        raise UsageError(f"--workers is at least 1, not {workers}")
+    back = {"api": api, "dialect": dialect, "key_env": key_env, "model_dir": model_dir and str(model_dir)}
+    back = {name: value for name, value in back.items() if value is not None}
+    changes = {"host": host, "port": port, "workers": workers, "strict": strict or None, "key_env": client_key_env}
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if mistake := _mistake(config, upstream, back):
+        raise UsageError(mistake)
     if config is not None:
-        found = load_config(config)
+        found = load_config(config, **changes)
     else:
-        assert upstream is not None  # noqa: S101 - one of the two is given
-        folder = None if model_dir is None else str(model_dir)
-        found = single(upstream, api, dialect=dialect, key_env=key_env, model_dir=folder)
-    changes = {"host": host, "port": port, "strict": strict or None, "key_env": client_key_env}
-    found = changed(found, **{name: value for name, value in changes.items() if value is not None})
-    how: dict[str, Any] = {"host": found.host, "port": found.port, "workers": workers, **server_options(found)}
+        found = single(url=upstream or "", **{"api": "openai-chat", **back}, changes=changes)
     log_requests()
-    app = make_app(found)  # raises what is wrong with the configuration, before any worker starts
+    with reported(config, changes):  # before any worker starts
+        app = make_app(found)
+    _run(found, app)
+
+
+def _mistake(config: Path | None, upstream: str | None, back: Iterable[str]) -> str:
+    """Describe what the options make no sense of together; "" if they do."""
+    if upstream is not None and not upstream.startswith(("http://", "https://")):
+        return f"--upstream is an http or https address, not {upstream!r}: write http://{upstream}"
+    if config is None:
+        return "" if upstream is not None else "give a configuration file, or --upstream with an address"
+    if re.match("https?:/", str(config)):
+        address = re.sub(":/+", "://", str(config))
+        return f"a configuration is a file: for the address of a server, write --upstream {address}"
+    if upstream is not None:
+        return "give a configuration file or --upstream, not both: in a file, an upstream is a back"
+    option = next((f"--{name.replace('_', '-')}" for name in back), "")
+    return option and f"{option} belongs to --upstream: in a configuration file it is a field of a back"
+
+
+def _run(config: Config, app: Starlette) -> None:
+    """Serve until interrupted."""
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    from toolfmt.gateway.config import CONFIG_VARIABLE
+    from toolfmt.gateway.connections import server_options
+
+    how: dict[str, Any] = {"host": config.host, "port": config.port, "workers": config.workers}
+    how |= server_options(config)
     with TemporaryDirectory() as shared:
-        if workers > 1:  # prometheus_client puts the workers' figures together in the folder
-            os.environ |= {CONFIG_VARIABLE: found.model_dump_json(), "PROMETHEUS_MULTIPROC_DIR": shared}
+        if config.workers > 1:  # prometheus_client puts the workers' figures together in the folder
+            os.environ |= {CONFIG_VARIABLE: config.model_dump_json(), "PROMETHEUS_MULTIPROC_DIR": shared}
             serving = uvicorn.Config("toolfmt.gateway.app:app_from_environment", factory=True, **how)
         else:
             serving = uvicorn.Config(app, **how)
-        family = AF_INET6 if ":" in found.host else AF_INET
+        family = AF_INET6 if ":" in config.host else AF_INET
         try:
-            listener = create_server((found.host, found.port), family=family, backlog=serving.backlog)
+            listener = create_server((config.host, config.port), family=family, backlog=serving.backlog)
         except OSError as error:
             raise UsageError(
-                f"cannot listen on port {found.port} of {found.host}: {error.strerror}; "
+                f"cannot listen on port {config.port} of {config.host}: {error.strerror}; "
                 "choose others with --host and --port"
             ) from None
         listener.set_inheritable(True)
         listener.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end
-        sys.stderr.write(f"{client_settings(found, listener.getsockname()[1])}\n")
+        sys.stderr.write(f"{client_settings(config, listener.getsockname()[1])}\n")
         with suppress(KeyboardInterrupt):
-            if workers > 1:
+            if config.workers > 1:
                 Multiprocess(serving, [listener]).run()
             else:
                 uvicorn.Server(serving).run([listener])

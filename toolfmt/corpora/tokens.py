@@ -43,7 +43,7 @@ def load(tokenizer: str) -> Any:
     try:
         made = import_module("tokenizers").Tokenizer
     except ImportError:
-        raise MissingExtraError("--tokenizer", "tokens") from None
+        raise MissingExtraError("a tokenizer", "tokens") from None
     path = Path(tokenizer)
     path = path / "tokenizer.json" if path.is_dir() else path
     try:

@@ -12,8 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from toolfmt.errors import ParseError
-from toolfmt.gateway.config import ClientKey, Config, is_loopback, secret
+from toolfmt.gateway.config import ClientKey, Config, FieldError, is_loopback, secret
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.transcripts.answering.answer_info import Failure
 
@@ -73,16 +72,16 @@ class Access:
 
     def __init__(self, config: Config) -> None:
         """Read the keys that clients may send; without any, no client needs one. Raises `ParseError`."""
-        rules = dict(config.keys)
+        rules = [(name, rule, ("keys", name)) for name, rule in config.keys.items()]
         if config.key_env is not None:
-            rules["default"] = ClientKey(key_env=config.key_env)
-        self._clients = [
-            (name, secret(rule.key_env, rule.key_file) or "", _Limits(rule)) for name, rule in rules.items()
-        ]
+            rules.append(("default", ClientKey(key_env=config.key_env), ()))
+        self._clients = [(name, secret(rule, *place) or "", _Limits(rule)) for name, rule, place in rules]
         names: dict[str, str] = {}
         for name, key, _ in self._clients:
             if (first := names.setdefault(key, name)) != name:
-                raise ParseError(f"the keys {first!r} and {name!r} are the same: each client needs its own")
+                raise FieldError(
+                    f"the keys {first!r} and {name!r} are the same: each client needs its own", "keys", name
+                )
 
     def check(self, request: HTTPConnection) -> tuple[Caller, _Limits | None]:
         """Return the client; raises `ExchangeError` for one without a key, or a web page where none is needed."""

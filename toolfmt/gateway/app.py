@@ -26,7 +26,7 @@ from toolfmt.gateway.access import Access
 from toolfmt.gateway.apis import FACES, NAMED, Task, asked_format
 from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.compacting import Compacting
-from toolfmt.gateway.config import CONFIG_VARIABLE, Config
+from toolfmt.gateway.config import CONFIG_VARIABLE, Config, using
 from toolfmt.gateway.counting import Counting
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import ExchangeError, refusal
@@ -105,7 +105,8 @@ def _keeper(config: Config) -> Keeper | None:
     from toolfmt.gateway.keeping import Keeper
     from toolfmt.gateway.store import Store
 
-    return Keeper(Store(config.store), record=config.record)
+    with using("store"):
+        return Keeper(Store(config.store), record=config.record)
 
 
 def _stored(format: str, keeper: Keeper | None, access: Access) -> _Answer:  # noqa: A002 - the field's name
@@ -142,7 +143,8 @@ def _tracing(config: Config) -> Tracing | None:
         return None
     from toolfmt.gateway.tracing import Tracing
 
-    return Tracing()
+    with using("traces"):
+        return Tracing()
 
 
 def app_from_environment() -> Starlette:

@@ -19,7 +19,7 @@ from toolfmt.corpora.tokens import load
 from toolfmt.errors import ParseError
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
-from toolfmt.gateway.config import HEADER, Back, secret
+from toolfmt.gateway.config import HEADER, Back, secret, using
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
@@ -54,11 +54,15 @@ class Upstream:
         self._max = max_answer
         self._traced = traced
         self._transport = transport
-        self._signer = Signer(back.aws_region) if back.aws_region is not None else None
-        self.folder = ModelFolder(back.model_dir) if back.model_dir is not None else None
+        place = ("backs", name)
+        with using(*place, "aws_region"):
+            self._signer = Signer(back.aws_region) if back.aws_region is not None else None
+        with using(*place, "model_dir"):
+            self.folder = ModelFolder(back.model_dir) if back.model_dir is not None else None
         if back.tokenizer is not None:
-            load(back.tokenizer)
-        key = secret(back.key_env, back.key_file)
+            with using(*place, "tokenizer"):
+                load(back.tokenizer)
+        key = secret(back, *place)
         self._key = key or ""
         self._headers = {
             **self.api.headers,

@@ -22,6 +22,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from math import inf
@@ -32,7 +34,7 @@ from urllib.parse import urlsplit
 import regex
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toolfmt.errors import ParseError, ToolFmtError
+from toolfmt.errors import ParseError, ToolFmtError, close_names, did_you_mean
 from toolfmt.gateway.apis import APIS
 from toolfmt.lookup.registry import AUTO, default_registry
 
@@ -41,32 +43,67 @@ Constraint: TypeAlias = Literal["llama.cpp", "llguidance", "vllm", "sglang"]
 MIB = 1024 * 1024
 HEADER: Final = regex.compile(r"[\x20-\x7e]+")
 """The values of headers."""
+_VARIABLE: Final = regex.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER_NAME: Final = regex.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 CONFIG_VARIABLE = "TOOLFMT_GATEWAY"
 """The environment variable that brings a worker process its configuration, as JSON."""
 
 
-def secret(env: str | None, file: str | None) -> str | None:
-    """Get a key from an environment variable or a file; raises `ParseError` if it is missing."""
-    if env is not None:
-        key, place = os.environ.get(env, ""), f"the environment variable {env}"
-    elif file is not None:
+class FieldError(ParseError):
+    """A field of the configuration cannot be used; `place` leads to it from the top of the file."""
+
+    def __init__(self, message: str, *place: int | str) -> None:
+        super().__init__(f"{'/'.join(map(str, place))}: {message}")
+        self.message = message
+        self.place = place
+
+
+@contextmanager
+def using(*place: int | str) -> Generator[None]:
+    """Raise `FieldError` for a field whose value turns out to be unusable."""
+    try:
+        yield
+    except FieldError:
+        raise
+    except OSError as error:
+        raise FieldError(f"{error.filename}: {error.strerror}", *place) from None
+    except ToolFmtError as error:
+        raise FieldError(str(error), *place) from None
+
+
+def secret(holder: Back | ClientKey, *place: int | str) -> str | None:
+    """Get the key of a back or a client, which are at `place`; raises `FieldError` if it is missing."""
+    if (env := holder.key_env) is not None:
+        shown = env if env.isupper() else f"{env[:4]}…"  # it may be the key itself
+        field, key, place_of_key = "key_env", os.environ.get(env, ""), f"the environment variable {shown}"
+        advice = "; key_env is the name of the variable that holds the key, not the key itself"
+    elif (file := holder.key_file) is not None:
+        field, advice, place_of_key = "key_file", "", f"the file {file}"
         try:
-            key, place = Path(file).read_text("utf-8"), file
-        except (OSError, UnicodeDecodeError) as error:
-            raise ParseError(f"the key cannot be read: {error}") from None
+            key = Path(file).read_text("utf-8")
+        except UnicodeDecodeError:
+            raise FieldError(f"the key cannot be read: {file} is not UTF-8 text", *place, field) from None
+        except OSError as error:
+            raise FieldError(f"the key cannot be read: {file}: {error.strerror}", *place, field) from None
     else:
         return None
     key = key.strip()
     if not key:
-        raise ParseError(f"{place} is not set, or empty")
+        raise FieldError(f"{place_of_key} is not set, or empty{advice}", *place, field)
     if not HEADER.fullmatch(key):
-        raise ParseError(f"{place}: a key has only characters that a header can contain")
+        raise FieldError(f"{place_of_key}: a key has only characters that a header can contain", *place, field)
     return key
 
 
 class _Closed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    @field_validator("key_env", check_fields=False)
+    @classmethod
+    def _is_a_variable(cls, name: str | None) -> str | None:
+        if name is not None and not _VARIABLE.fullmatch(name):  # which is not quoted: it may be a key
+            raise ValueError("the name of a variable is required, such as OPENAI_API_KEY, not the key itself")
+        return name
 
 
 class Back(_Closed):
@@ -119,7 +156,7 @@ class Back(_Closed):
     @classmethod
     def _is_known(cls, api: str) -> str:
         if api not in APIS:
-            raise ValueError(f"an api is one of {', '.join(APIS)}, not {api!r}")
+            raise ValueError(_unknown("api", api, APIS))
         return api
 
     @field_validator("url")
@@ -163,6 +200,8 @@ class Back(_Closed):
     def _holds_together(self) -> Self:
         if self.context is not None and self.tokenizer is None:
             raise ValueError("a limit of the context needs a tokenizer: name one")
+        if self.aws_region is not None and self.api != "bedrock":
+            raise ValueError(f"aws_region is for the api bedrock, not {self.api}: leave it out")
         if APIS[self.api].prompted and self.model_dir is None:
             raise ValueError(
                 f"{self.api} takes a prompt: name a model folder, whose template renders it (model_dir, --model-dir)"
@@ -265,6 +304,8 @@ class Config(_Closed):
     """Store the exchanges of all clients, including those with `store: false`."""
     traces: bool = False
     """Make OpenTelemetry spans of requests. Needs the extra `otel`, and an SDK that exports them."""
+    workers: int = Field(default=1, ge=1)
+    """The number of processes."""
     strict: bool = False
     """Reject requests that would lose content or meaning."""
     max_body: int = Field(default=32 * MIB, gt=0)
@@ -278,31 +319,48 @@ class Config(_Closed):
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
-        unknown = sorted({name for route in self.routes for name in route.backs} - set(self.backs))
-        if unknown:
-            raise ValueError(f"routes name backs that are not there: {', '.join(unknown)}")
-        for route in self.routes:
+        for number, route in enumerate(self.routes):
+            for name in route.backs:
+                if name not in self.backs:
+                    raise FieldError(_unknown("back", name, self.backs), "routes", number, "backs")
             first = self.route(route.model)  # a pattern that matches another pattern's text matches all that it does
             if first is not None and first is not route and not set(first.model) & {"?", "["}:
-                raise ValueError(
+                raise FieldError(
                     f"the route of {route.model!r} is never used: that of {first.model!r} is before it and serves "
-                    "the same models; write it after"
+                    "the same models; write it after",
+                    "routes",
+                    number,
+                )
+        for name in self.backs:
+            if not any(name in route.backs for route in self.routes):
+                raise FieldError(
+                    "no route names this back: add it to the `backs` of a route, or remove it", "backs", name
                 )
         if self.record and self.store is None:
-            raise ValueError("to record needs a store: name a database")
+            raise FieldError("to record needs a store: name a database", "record")
         closed = self.key_env is not None or self.keys
-        if closed and any(back.pass_key for back in self.backs.values()):
-            raise ValueError("pass_key would send the gateway's own keys on: it is for a gateway without keys")
+        passing = next((name for name, back in self.backs.items() if back.pass_key), None)
+        if closed and passing is not None:
+            message = "pass_key would send the gateway's own keys on: it is for a gateway without keys"
+            raise FieldError(message, "backs", passing, "pass_key")
         if not closed and not is_loopback(self.host):
-            raise ValueError(
+            raise FieldError(
                 f"{self.host} can be reached by others: name the variable with the clients' key "
-                "(key_env; --client-key-env), or listen on 127.0.0.1"
+                "(key_env; --client-key-env), or listen on 127.0.0.1",
+                "host",
             )
         return self
 
     def route(self, model: str) -> ModelRoute | None:
         """Find the first route of a model."""
         return next((route for route in self.routes if fnmatchcase(model, route.model)), None)
+
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """Say that a name is unknown, and what was probably meant."""
+    spellings = {spelling: one for one in known for spelling in (one, one.replace(".", ""))}
+    near = did_you_mean(close_names(name, spellings))
+    return f"unknown {kind} {name!r}; {near or 'there are ' + ', '.join(known)}"
 
 
 def is_loopback(host: str) -> bool:

@@ -29,6 +29,7 @@ from toolfmt.transcripts.reading import opened
 try:
     sql: Any = import_module("sqlalchemy")  # by name: it comes with an extra
     SQLAlchemyError: type[Exception] = import_module("sqlalchemy.exc").SQLAlchemyError
+    DatabaseError: type[Exception] = import_module("sqlalchemy.exc").DatabaseError
 except ImportError:
     raise MissingExtraError("a gateway's store", "store") from None
 
@@ -91,9 +92,8 @@ class Store:
             _EXCHANGES.metadata.create_all(self._engine)
         except (ImportError, SQLAlchemyError) as error:
             reason = str(error).partition("\n")[0]
-            raise ParseError(
-                f"the store cannot be opened: {reason}; `store` is an address such as sqlite:///gateway.db"
-            ) from None
+            advice = "" if isinstance(error, DatabaseError) else "; `store` is an address such as sqlite:///gateway.db"
+            raise ParseError(f"the store cannot be opened: {reason}{advice}") from None
 
     def save(self, exchange: KeptExchange) -> None:
         """Write an exchange; it is there for good when this returns. Raises `StoreError`."""
