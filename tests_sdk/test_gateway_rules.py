@@ -19,11 +19,12 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from toolfmt.cli import main
 from toolfmt.errors import ParseError
 from toolfmt.gateway.app import make_app
 from toolfmt.gateway.config import Back, Config, ModelRoute
 from toolfmt.gateway.handling import NOTICES
-from toolfmt.gateway.loading import load_config
+from toolfmt.gateway.loading import load_config, reported, single
 
 CHAT: Any = {"model": "m", "messages": [{"role": "user", "content": "Weather in Paris, says ann@example.org?"}]}
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}}]
@@ -110,6 +111,26 @@ def test_a_clients_key_goes_on_only_where_a_rule_says_so() -> None:
         assert ("sk-clients" in str(asked.headers)) is passed
 
 
+def test_a_refused_key_of_the_gateway_is_no_fault_of_the_client() -> None:
+    refused = Body(401, '{"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}}')
+    for passed, status, words in ((False, 502, "the back 'it' requires a key"), (True, 401, "Incorrect API key")):
+        with serving(refused) as upstream, gateway(before(upstream, "openai-chat", pass_key=passed)) as url:
+            response = httpx2.post(url + PATH, json=CHAT)
+        assert (response.status_code, words in response.json()["error"]["message"]) == (status, True)
+
+
+def test_a_client_sees_the_models_of_its_key_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANN", "secret-of-ann")
+    routes = [{"model": name, "backs": ["it"]} for name in ("small-1", "large-1")]
+    keys = {"ann": {"key_env": "ANN", "models": ["small-*"]}}
+    headers = {"authorization": "Bearer secret-of-ann"}
+    with serving() as upstream, gateway(ruled(upstream, routes=routes, keys=keys)) as url:
+        listed = httpx2.get(f"{url}/v1/models", headers=headers).json()
+        described = [httpx2.get(f"{url}/v1/models/{name}", headers=headers) for name in ("small-1", "large-1")]
+    assert [one["id"] for one in listed["data"]] == ["small-1"]
+    assert [one.status_code for one in described] == [200, 403]
+
+
 def test_what_is_redacted_reaches_nobody() -> None:
     rules = [{"pattern": r"[\w.]+@[\w.]+", "replacement": "[mail]"}]
     with serving(CALL) as upstream, gateway(ruled(upstream, redact=rules)) as url:
@@ -165,6 +186,17 @@ WRONG = {
     "no JSON": (f"{BACK}extra = {{x = nan}}\n{ROUTE}", "line 3: backs/it/extra: .*JSON"),
     "no finite weight": (f"{BACK}{ROUTE}weights = [nan]\n", "line 3: routes/0: weights"),
     "an unused route": (f'{BACK}{ROUTE}[[routes]]\nmodel = "x-*"\nbacks = ["it"]\n', "'x-\\*' is never used"),
+    "a key instead of a variable": (
+        f'{BACK}key_env = "sk-abc-123"\n{ROUTE}',
+        "line 3: backs/it/key_env: the name of a variable is required, such as OPENAI_API_KEY",
+    ),
+    "one name instead of a list": (f'{BACK}[[routes]]\nbacks = "it"\n', r'line 4: routes/0/backs: .*backs = \["..."\]'),
+    "a table instead of a list": (f'{BACK}[routes]\nbacks = ["it"]\n', r"line 3: routes: .*write \[\[routes\]\]"),
+    "an unknown api": (f'{BACK}api = "llamacpp"\n{ROUTE}', r"line 3: backs/it/api: .*did you mean 'llama\.cpp'"),
+    "an unknown back": (f'{BACK}[[routes]]\nbacks = ["if"]\n', "line 4: routes/0/backs: unknown back 'if'"),
+    "an unused back": (f'{BACK}[backs.other]\nurl = "http://h"\n{ROUTE}', "line 3: backs/other: no route names this"),
+    "a region of no bedrock": (f'{BACK}aws_region = "eu-west-1"\n{ROUTE}', "line 1: backs/it: .*for the api bedrock"),
+    "an open bracket": (f'{BACK}\n[[routes]]\nbacks = ["it"\n', r"line 5: a configuration is TOML.*Unclosed array$"),
     "a pattern of nothing": (f"{BACK}{ROUTE}[[redact]]\npattern = '\\d*'\n", "line 5: redact/0: .*empty text"),
 }
 
@@ -175,6 +207,53 @@ def test_what_is_wrong_in_a_file_is_reported_with_its_line(wrong: str, tmp_path:
     (tmp_path / "gateway.toml").write_text(text, "utf-8")
     with pytest.raises(ParseError, match=message):
         load_config(tmp_path / "gateway.toml")
+
+
+UNUSABLE = {
+    "no variable": ('key_env = "NOT_SET"', "line 3: backs/it/key_env: the environment variable NOT_SET is not set"),
+    "a key like a variable": ('key_env = "gsk_abc123"', "line 3: backs/it/key_env: (?!.*abc123).*the key itself"),
+    "no file of a key": ('key_file = "/none"', "line 3: backs/it/key_file: .*/none: No such file"),
+    "no folder": ('api = "text"\nmodel_dir = "/none"', "line 4: backs/it/model_dir: /none: No such file"),
+}
+
+
+@pytest.mark.parametrize("unusable", UNUSABLE)
+def test_a_field_that_turns_out_to_be_unusable_is_reported_with_its_line(unusable: str, tmp_path: Path) -> None:
+    line, message = UNUSABLE[unusable]
+    path = tmp_path / "gateway.toml"
+    path.write_text(f"{BACK}{line}\n{ROUTE}", "utf-8")
+    with pytest.raises(ParseError, match=message), reported(path):
+        make_app(load_config(path))
+
+
+def test_a_mistake_in_an_option_names_the_option(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.toml"
+    path.write_text(BACK + ROUTE, "utf-8")
+    with pytest.raises(ParseError, match=r"^--port: Input should be"):
+        load_config(path, port=99999)
+    assert load_config(path, workers=2).workers == 2
+    url = "http://127.0.0.1:9"
+    with pytest.raises(ParseError, match=r"^--api: unknown api 'openai'; did you mean 'openai-chat'"):
+        single(url, "openai")
+    with pytest.raises(ParseError, match=r"^--key-env: the environment variable NOT_SET"), reported(None):
+        make_app(single(url, "text", key_env="NOT_SET"))
+    with pytest.raises(ParseError, match=r"^--client-key-env: the environment variable NOT_SET"), reported(None):
+        make_app(single(url, "text", {"key_env": "NOT_SET"}))
+
+
+OPTIONS = {
+    "both": (["gateway.toml", "--upstream", "http://h"], "not both"),
+    "an address as a file": (["http://127.0.0.1:9/v1"], "write --upstream http://127.0.0.1:9/v1"),
+    "an option of the upstream": (["gateway.toml", "--dialect", "hermes"], "--dialect belongs to --upstream"),
+    "nothing": ([], "give a configuration file, or --upstream"),
+}
+
+
+@pytest.mark.parametrize("which", OPTIONS)
+def test_options_that_do_not_go_together_are_refused(which: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, message = OPTIONS[which]
+    assert main(["serve", *arguments]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_two_clients_with_one_key_and_a_key_of_two_lines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

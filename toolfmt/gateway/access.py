@@ -34,9 +34,13 @@ class Caller:
     """What the client sent."""
     models: tuple[str, ...] = ("*",)
 
+    def may(self, model: str) -> bool:
+        """Whether the key is for a model."""
+        return any(fnmatchcase(model, pattern) for pattern in self.models)
+
     def check(self, model: str) -> None:
         """Raise `ExchangeError` for a model that the key is not for."""
-        if not any(fnmatchcase(model, pattern) for pattern in self.models):
+        if not self.may(model):
             raise refusal("permission", f"the key is not for the model {model!r}")
 
 
@@ -72,7 +76,9 @@ class Access:
 
     def __init__(self, config: Config) -> None:
         """Read the keys that clients may send; without any, no client needs one. Raises `ParseError`."""
-        rules = [(name, rule, ("keys", name)) for name, rule in config.keys.items()]
+        rules: list[tuple[str, ClientKey, tuple[str, ...]]] = [
+            (name, rule, ("keys", name)) for name, rule in config.keys.items()
+        ]
         if config.key_env is not None:
             rules.append(("default", ClientKey(key_env=config.key_env), ()))
         self._clients = [(name, secret(rule, *place) or "", _Limits(rule)) for name, rule, place in rules]

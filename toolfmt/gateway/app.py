@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from toolfmt import jsontext
-from toolfmt.gateway.access import Access
+from toolfmt.gateway.access import Access, Caller
 from toolfmt.gateway.apis import FACES, NAMED, Task, asked_format
 from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.compacting import Compacting
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from toolfmt.gateway.tracing import Tracing
 
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
+_CallersAnswer: TypeAlias = Callable[[Request, Caller], Awaitable[Response]]
 HANDLERS: Final[Mapping[Task, type[Handler]]] = {"answer": Conversing, "count": Counting, "compact": Compacting}
 
 
@@ -73,7 +74,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
         if keeper is not None:
             keeper.store.close()
 
-    async def figures(_: Request) -> Response:
+    async def figures(_: Request, __: Caller) -> Response:
         return Response(metrics.text(), media_type=MEDIA)
 
     handlers = {face: HANDLERS[face.task](config, upstreams, face.format, keeper, tracing) for face in FACES}
@@ -82,15 +83,15 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
         for face, handler in handlers.items()
     ]
     routes += [
-        Route(f"{face.path}/{{id}}", _stored(face.format, keeper, access), methods=["GET", "DELETE"])
+        Route(f"{face.path}/{{id}}", _checked(access, _stored(face.format, keeper)), methods=["GET", "DELETE"])
         for face in FACES
         if face.task == "answer" and face.format in NAMED
     ]
     responses = Conversing(config, upstreams, "openai-responses", keeper, tracing)
-    routes.append(Route("/v1/responses/{id}/input_items", _input_items(keeper, access), methods=["GET"]))
+    routes.append(Route("/v1/responses/{id}/input_items", _checked(access, _input_items(keeper)), methods=["GET"]))
     routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access, metrics).serve))
     open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
-    closed_paths: dict[str, _Answer] = {"/metrics": figures}
+    closed_paths: dict[str, _CallersAnswer] = {"/metrics": figures}
     closed_paths |= {path: _listed(models, write) for path, write in LISTS.items()}
     closed_paths |= {path: _described(models, write) for path, write in ROWS.items()}
     routes += [Route(path, answer, methods=["GET"]) for path, answer in open_paths.items()]
@@ -109,9 +110,8 @@ def _keeper(config: Config) -> Keeper | None:
         return Keeper(Store(config.store), record=config.record)
 
 
-def _stored(format: str, keeper: Keeper | None, access: Access) -> _Answer:  # noqa: A002 - the field's name
-    async def stored(request: Request) -> Response:
-        caller, _ = access.check(request)
+def _stored(format: str, keeper: Keeper | None) -> _CallersAnswer:  # noqa: A002 - the field's name
+    async def stored(request: Request, caller: Caller) -> Response:
         kept = _present(keeper)
         if request.query_params.get("stream") == "true":
             raise refusal("invalid", "a stored answer is not streamed: leave `stream` out", param="stream")
@@ -122,9 +122,8 @@ def _stored(format: str, keeper: Keeper | None, access: Access) -> _Answer:  # n
     return stored
 
 
-def _input_items(keeper: Keeper | None, access: Access) -> _Answer:
-    async def items(request: Request) -> Response:
-        caller, _ = access.check(request)
+def _input_items(keeper: Keeper | None) -> _CallersAnswer:
+    async def items(request: Request, caller: Caller) -> Response:
         ident: str = request.path_params["id"]
         page = await _present(keeper).items(ident, "openai-responses", caller.name, request.query_params)
         return json_response(page, 200, {})
@@ -170,26 +169,27 @@ async def _ready(request: Request) -> Response:
     return json_response({"status": "ready" if ready else "not ready"}, 200 if ready else 503, {})
 
 
-def _checked(access: Access, answer: _Answer) -> _Answer:
+def _checked(access: Access, answer: _CallersAnswer) -> _Answer:
     async def checked(request: Request) -> Response:
-        access.check(request)
-        return await answer(request)
+        caller, _ = access.check(request)
+        return await answer(request, caller)
 
     return checked
 
 
-def _listed(models: Models, write: Callable[[list[str]], JsonObject]) -> _Answer:
-    async def listed(_: Request) -> Response:
-        return json_response(write(await models.names()), 200, {})
+def _listed(models: Models, write: Callable[[list[str]], JsonObject]) -> _CallersAnswer:
+    async def listed(_: Request, caller: Caller) -> Response:
+        return json_response(write([*filter(caller.may, await models.names())]), 200, {})
 
     return listed
 
 
-def _described(models: Models, write: Callable[[str], JsonObject]) -> _Answer:
-    async def described(request: Request) -> Response:
+def _described(models: Models, write: Callable[[str], JsonObject]) -> _CallersAnswer:
+    async def described(request: Request, caller: Caller) -> Response:
         name: str = request.path_params["model"]
         if not models.serves(name):
             raise refusal("not_found", f"no route serves the model {name!r}")
+        caller.check(name)
         return json_response(write(name), 200, {})
 
     return described

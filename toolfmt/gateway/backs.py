@@ -31,6 +31,7 @@ from toolfmt.workshop.doctor.diagnosis import diagnose
 T = TypeVar("T")
 _HEADERS: Final = {"accept": "*/*", "accept-encoding": "identity", "user-agent": "toolfmt"}
 """Headers of all requests."""
+_UNAUTHORIZED: Final = 401
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
 """Headers of a back's answer that are passed to the client."""
 
@@ -206,6 +207,9 @@ class Upstream:
 
     async def _failure(self, response: httpx2.Response) -> Failure:
         status = response.status_code if response.is_error else BAD_GATEWAY  # a redirect is not followed
+        if status == _UNAUTHORIZED and not self.back.pass_key:  # the client can do nothing about it
+            problem = "refused the gateway's key" if self._key else "requires a key, and the gateway has none for it"
+            return Failure(kind="server", message=f"the back {self.name!r} {problem}", status=BAD_GATEWAY)
         body = (await self._body(response)).decode(errors="replace")
         if self._key:  # a server may quote what it refuses
             body = body.replace(self._key, "[key]")

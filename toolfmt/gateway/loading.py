@@ -41,9 +41,11 @@ def load_config(path: str | Path, **changes: object) -> Config:
     Raises OSError, or `ParseError` with the file, the line and the field of what is wrong.
     """
     try:
-        found = tomllib.loads(text := Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ParseError(f"{path}: a configuration is TOML, which is UTF-8: {error}") from None
+    try:
+        found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason = str(error).partition(" (at ")[0]
         raise ParseError(f"{path}, line {_broken(text)}: a configuration is TOML, and this is not: {reason}") from None
