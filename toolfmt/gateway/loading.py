@@ -31,7 +31,7 @@ _WORDS: Final[Mapping[str, str]] = {
 """What pydantic's kinds of errors are called here; for all others its own message does."""
 _OPTIONS: Final[Mapping[str, str]] = {"url": "--upstream"}
 """Options with other names than their fields of a back."""
-Place: TypeAlias = tuple[int | str, ...]
+FieldPlace: TypeAlias = tuple[int | str, ...]
 """The keys and indices that lead to a field from the top of the configuration."""
 
 
@@ -88,7 +88,7 @@ def reported(path: str | Path | None, changes: Collection[str] = ()) -> Generato
     raise ParseError("; ".join(said)) from None
 
 
-def _option(place: Place) -> str:
+def _option(place: FieldPlace) -> str:
     """Name the option that sets a field, or the field if none does."""
     if place[1:2] == ("upstream",):
         name = "/".join(map(str, place[2:]))
@@ -96,7 +96,7 @@ def _option(place: Place) -> str:
     return f"--{'client-' if place == ('key_env',) else ''}{'-'.join(map(str, place)).replace('_', '-')}: "
 
 
-def _errors(error: ValidationError) -> Iterator[tuple[Place, str]]:
+def _errors(error: ValidationError) -> Iterator[tuple[FieldPlace, str]]:
     """Yield the place and the description of what is wrong, but not what follows from that."""
     found = error.errors(include_url=False)
     for one in found:
@@ -127,7 +127,7 @@ def _broken(text: str) -> int:
     return next((at for at, line in enumerate(lines[read:], read + 1) if line.strip()), len(lines))
 
 
-def _line(text: str, place: Place) -> str:
+def _line(text: str, place: FieldPlace) -> str:
     """Find the line of a value, or of the table where it is missing: the first up to which the file contains it."""
     lines = text.splitlines()
     begun = [(at, found) for at in range(1, len(lines) + 1) if (found := _parsed("\n".join(lines[:at]))) is not None]
@@ -145,7 +145,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _contains(value: Any, place: Place) -> bool:
+def _contains(value: Any, place: FieldPlace) -> bool:
     for key in place:
         try:
             value = value[key]
