@@ -9,7 +9,8 @@ import pytest
 
 from tests.execution.models import Api, said, toolbox
 from toolfmt import Message, ToolDefinition, ToolRegistry
-from toolfmt.agents import AgentLoop, AgentState, NativeDriver, Patience
+from toolfmt.agents import AgentLoop, AgentState, NativeDriver, Patience, TextDriver
+from toolfmt.agents.state import AgentFailedError
 from toolfmt.conversation import TextPart, ToolChoice
 from toolfmt.errors import DriverError
 from toolfmt.execution.events import (
@@ -323,3 +324,20 @@ def test_a_conversation_of_another_provider_goes_on() -> None:
     run(api, start=state.with_messages(Message("user", (TextPart("Sure?"),))))
     roles = [message["role"] for message in api.requests[0]["messages"]]
     assert roles == ["user", "assistant", "tool", "user"]
+
+
+@pytest.mark.parametrize(
+    ("stop", "text", "reason"), [("length", "It is", "cut off at the limit"), ("content_filter", "", "content filter")]
+)
+def test_a_final_answer_that_is_not_whole_does_not_complete_the_run(stop: str, text: str, reason: str) -> None:
+    for driver in (NativeDriver(Api(said(text, stop=stop))), TextDriver(Api(said(text, stop=stop)), dialect="hermes")):
+        state = AgentLoop(driver, toolbox()).run_sync("1 + 2?")
+        assert (state.status, state.text) == ("stopped", text)
+        with pytest.raises(AgentFailedError, match=reason):
+            state.raise_for_failure()
+
+
+def test_calls_of_an_answer_that_is_cut_off_run_and_the_run_goes_on() -> None:
+    api = Api(said("", ("c1", "add", '{"a": 1}'), stop="length"), said("3"))
+    state = AgentLoop(NativeDriver(api), toolbox()).run_sync("1 + 2?")
+    assert (state.status, state.text, len(state.executions)) == ("completed", "3", 1)

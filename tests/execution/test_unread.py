@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import toolfmt
 from tests import sampling, slips
@@ -58,6 +59,41 @@ MISSPELT = [
     '<tool_call {"name": "add", "arguments": {"a": 1}} />',
     'I add:\n`<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>`',
 ]
+NO_STEP = [
+    "Thought: go\nAction: Add[1]\nObservation: foo\nFinal Answer: foo",
+    "Thought 1: go\nAction 1: Add[1]\nObservation 1: foo",
+    "Action: Add[1]",
+    "Action 1: look_up[x]",
+    "I act.\nAction: look_up",
+    "Action: Use add to find it",
+    "Action: None",
+    "Action Input: 1",
+    "Observation: foo",
+    "Step 2: Action: add(a=1)",
+    "Step 1: Action: add\nStep 2: Action Input: 1",
+    "**Step 1** - **Action:** add(1)",
+    "> Action: add\n> Action Input: 1",
+]
+"""Answers in which ReAct has no step that can be read, and no final answer."""
+WHOLE = [
+    "1. add(1)",
+    "- add(a=1)",
+    '"add": {"a": 1}',
+    'functions.add({"a": 1})',
+    "add(a=1",
+    "add(\n  a=1\n)",
+    "Act: add[1]",
+    "Use tool: add\nInput: 1",
+    "Using tool: add\na: 1",
+    "add\na: 1",
+    "add: 1",
+    "/add 1",
+    "#add(1)",
+    "Action - roll",
+    '{"a": 1}',
+    '```json\n{"a": 1}\n```',
+]
+"""Answers that are nothing but an attempt at a call."""
 ANSWERS = [
     "Write `<toolcall>` before a call of add.",
     "<toolcall> begins a call of add (see the docs).",
@@ -87,6 +123,13 @@ ANSWERS = [
     "The token |tool_call|> begins a call of add.",
     "|name|>\n|---|\n|add|a sum|",
     "numbers.add(1)",
+    "add(a=1) adds.",
+    "Add: a word for plus.",
+    "I would add: it depends",
+    '{"a": "one"}',
+    '{"a": 1, "why": "so"}',
+    "The line Action: add begins a call.",
+    "Roll on.\n\nNext time I will roll.",
 ]
 
 
@@ -106,6 +149,32 @@ def test_what_looks_like_a_call_is_asked_for_again(dialect: str, text: str) -> N
     assert len(failed) == 1
     assert failed[0].failure is not None
     assert "could not be used" in model.chats[1][-1]["content"]
+
+
+@pytest.mark.parametrize("text", NO_STEP)
+def test_a_step_that_cannot_be_read_never_ends_a_run(text: str) -> None:
+    state, failed = run(Texts(text, CALLS["react"], "Final Answer: 3"), "react")
+    assert [one.result.content for one in state.executions] == [3]
+    assert (state.status, state.text, len(failed)) == ("completed", "3", 1)
+
+
+@pytest.mark.parametrize("text", WHOLE)
+@pytest.mark.parametrize("dialect", CALLS)
+def test_an_answer_that_is_only_an_attempt_at_a_call_never_ends_a_run(dialect: str, text: str) -> None:
+    tools = toolbox()
+    tools.register(lambda: 6, name="roll")
+    loop = AgentLoop(TextDriver(Texts(text, CALLS[dialect], "Final Answer: 3"), dialect=dialect), tools)
+    state = loop.run_sync("1 + 2?")
+    assert [one.result.content for one in state.executions] == [3]
+    assert [failure.reason for step in state.steps for failure in step.failures] == ["unread_call"]
+
+
+def test_json_is_the_answer_where_one_is_due() -> None:
+    class Sum(BaseModel):
+        a: int
+
+    state, failed = run(Texts('{"a": 1}'), "hermes", output=Sum)
+    assert (state.status, state.output, failed) == ("completed", Sum(a=1), [])
 
 
 @pytest.mark.parametrize("text", MISSPELT)

@@ -99,6 +99,10 @@ REFUSED = {
     'Action: search_docs("x")\nAction Input: {"query": "y"}': "malformed",
     "Action: search_docs\nAction Input: None": "missing_arguments",
     "Action: search_docs\nObservation: 3": "missing_arguments",
+    "Action: lookup": "unknown_tool",
+    "Action: Square[2]": "unknown_tool",
+    "1. Action: lookup[x]\nObservation: 3": "unknown_tool",
+    "Action: sear": "truncated",
     "Action: now": "truncated",
     "Action: search_docs": "truncated",
     "Action: search_docs\nAction In": "truncated",
@@ -246,8 +250,11 @@ def test_the_place_of_a_wrong_input_is_where_it_begins(text: str) -> None:
 
 
 def test_a_failed_call_says_that_its_tool_does_not_exist_either() -> None:
-    (failure,) = toolfmt.parse("Action: serch_docs\nAction Input: x", dialect="react", tools=TOOLS).failures
-    assert failure.detail.endswith("at offset 33\nno tool is called 'serch_docs'; did you mean 'search_docs'?")
+    unknown = "no tool is called 'serch_docs'; did you mean 'search_docs'?"
+    (failure,) = read("Action: serch_docs\nAction Input: x").failures
+    assert (failure.reason, failure.detail) == ("unknown_tool", unknown)
+    (failure,) = read('Action: serch_docs\nAction Input: {"query" "x"}').failures
+    assert failure.detail.endswith(f"at offset 42\n{unknown}")
 
 
 def test_the_notice_of_a_loose_step_says_how_it_is_written() -> None:

@@ -48,6 +48,11 @@ Start: TypeAlias = "MessageLike | Sequence[MessageLike] | AgentState | None"
 """What a run begins with: the user's text, messages, or a state."""
 MAX_STEPS: Final = 50
 """Default number of steps of a run."""
+CUT: Final[Mapping[str, str]] = {
+    "length": "the final answer was cut off at the limit of its tokens",
+    "content_filter": "the provider's content filter ended the final answer",
+}
+"""Why a final answer is not whole, by its finish reason."""
 _checked = checked(state="AgentState.from_json reads one that was stored")
 
 
@@ -210,6 +215,7 @@ class AgentLoop:
             emit=self._bus.emit,
             visible=self._visible,
             checkpoint=self._checkpoint,
+            typed=self._output is not None,
         )
         if not self._warned:
             self._warn(runtime)
@@ -327,6 +333,8 @@ def _judged(state: AgentState, offer: Offer) -> AgentState:
         content = breaking[-1].result.content
         text = step.text if step.text.strip() or not isinstance(content, str) else content
         state = replace(state, steps=(*state.steps[:-1], replace(step, text=text)))
+    if step.final and not breaking and step.stop in CUT:
+        return state.with_status("stopped", CUT[step.stop])
     return state.with_status("completed") if breaking or step.final else state
 
 

@@ -106,6 +106,8 @@ class Runtime:
     emit: Listener = nobody
     visible: Visible | None = None
     checkpoint: Checkpoint | None = None
+    typed: bool = False
+    """Whether the final answer is a value of a type, written as JSON."""
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:

@@ -23,6 +23,7 @@ from typing import Final
 
 from toolfmt.detection.detecting import Read, unread
 from toolfmt.detection.table import table
+from toolfmt.detection.whole_calls import whole_call
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd, CallFailed, Notice, Span
 from toolfmt.jsontext import is_array
@@ -54,12 +55,13 @@ _MARKUP: Final = r"[^\w\n]{0,8}"
 _LABEL: Final = (
     r"(?:\w{1,40} ?= ?)?(?:<[^<>\s]{1,64}>|\[[A-Z_]{2,32}\])?"
     rf"(?:{_MARKUP}(?:[0-9]{{1,3}}[.)]{_MARKUP})?"
-    rf"(?:action|tool|function|call|tool[ _]call|function[ _]call|tool[ _]name)(?P<said>){_MARKUP})?[\"'`*\[]{{0,4}}"
+    r"(?:\w{1,20} )?(?:action|tool|function|call|tool[ _]call|function[ _]call|tool[ _]name)(?P<said>)"
+    rf"{_MARKUP})?[\"'`*\[]{{0,4}}"
 )
 _GIVEN: Final = (
     r"[\"'`*]{0,4}(?:(?:\.call)?[ \t]{0,4}(?:\([^\n]*\)|\[[^\n]*\])(?:<[\w|]{3,40}>)?[^\w\n]{0,8}$"
     r"|\s{0,8}\{(?!\w{1,40}\})"
-    rf"|{_MARKUP}\n{_MARKUP}(?:(?:action[ _])?input|arguments|args|parameters)\b)"
+    rf"|{_MARKUP}\n{_MARKUP}(?:(?:\w{{1,20}}[ _])?input|arguments|args|parameters)\b)"
 )
 """After a called tool's name: arguments in brackets to the line's end or a closer, an object, or a line of input."""
 _TAG: Final = r"(?:<[^<>\n]{1,80}>{1,2}|&lt;[^<>\n]{1,80}?&gt;|\|\w{3,40}\|>|\[{1,2}/?\w{3,40}\]{1,2})"
@@ -229,6 +231,8 @@ def _owners(registry: Registry) -> dict[str, list[str]]:
 
 def unread_call(text: str, tools: Mapping[str, ToolDefinition], read: Read) -> tuple[str, str] | None:
     """Return the part of a text that looks like a call of one of these tools, and the tool's name."""
+    if name := whole_call(text, tools):
+        return text.strip(), name
     text, names = text[:_READ], {name for name in tools if name in text}
     if not names:
         return None

@@ -238,7 +238,7 @@ class TextRequest:
             return ""
         choice: Choice = {"dialect": self.shown}
         if self.tools:
-            result = with_unread(result, text, self.tools)
+            result = with_unread(result, text, self.tools, typed=self.output is not None)
             if result.failures:
                 return feedback(result.failures[0], tools=self.tools, **choice)
             if self.needed:

@@ -126,9 +126,10 @@ class CheckedParser(PassingParser):
 
     def _named(self, event: CallFailed) -> CallFailed:
         """Say of a failed call that its tool does not exist either; the name of one that was cut may be incomplete."""
-        known = not event.name or event.reason in {"truncated", "unknown_tool"}
+        known = not event.name or event.reason == "truncated"
         detail = "" if known else self._unknown(event.name)
-        return replace(event, detail=f"{event.detail}\n{detail}") if detail else event
+        before = "" if event.reason == "unknown_tool" else f"{event.detail}\n"
+        return replace(event, detail=f"{before}{detail}") if detail else event
 
     def _call(self, event: CallEnd) -> list[Event]:
         call = event.call

@@ -81,7 +81,8 @@ class NativeDriver:
         offered = runtime.offered(state)
         request = self._request(runtime.shown(state), offered, self._demanded(state, offered))
         answer = await Asker(runtime, self._patience).ask_api(self._client, request, stream=self._stream)
-        answered = _answered(answer, {tool.name for tool in runtime.tools} - _names(offered), offered)
+        hidden = {tool.name for tool in runtime.tools} - _names(offered)
+        answered = _answered(answer, hidden, offered, typed=runtime.typed)
         for failure in answered.step.failures:
             runtime.report(ValidationFailed, attempt=_broken(state) + 1, error=api_feedback(failure), failure=failure)
         answered = replace(answered, step=replace(answered.step, errors=self._errors(answered, state)))
@@ -127,14 +128,16 @@ class NativeDriver:
         return (f"{count} answers in a row had calls that could not be used: {failures[-1].detail}",)
 
 
-def _answered(answer: ModelAnswer, hidden: set[str], offered: tuple[ToolDefinition, ...]) -> AnswerMessage:
+def _answered(
+    answer: ModelAnswer, hidden: set[str], offered: tuple[ToolDefinition, ...], *, typed: bool
+) -> AnswerMessage:
     """Make the message of an answer; calls of tools that are not offered now fail, and so does an unread call."""
     events = (
         _refused(event) if isinstance(event, CallEnd) and event.call.name in hidden else event
         for event in answer.result.events
     )
     result = ParseResult(tuple(events))
-    result = with_unread(result, result.text, offered)
+    result = with_unread(result, result.text, offered, typed=typed)
     message = answer_message(result.events, answer.info)
     text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
     return AnswerMessage(message, result.ended, last_step([replace(answer, result=result)], text=text))

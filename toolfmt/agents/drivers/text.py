@@ -103,7 +103,8 @@ class TextDriver:
         while len(answers) <= self._retries:
             history = conversation((*shown, *messages_of(again)), tools)
             written = await asker.ask_text(self._source, [*chat, *again], lambda: open_parser(**options), lost, history)
-            written = replace(written, result=with_unread(written.result, written.raw, tools))
+            looked = with_unread(written.result, written.raw, tools, self._dialect.syntax, typed=runtime.typed)
+            written = replace(written, result=looked)
             answers.append(written)
             wrong = self._wrong(written, tools, due=due)
             for failure in written.result.failures:

@@ -6,32 +6,54 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from toolfmt import jsontext
+from toolfmt.agents.output import unfenced
 from toolfmt.detection.misnamed import misnamed_call
 from toolfmt.detection.unread_calls import UNREAD, is_shown, unread_call
+from toolfmt.dialect.syntax import Syntax
+from toolfmt.errors import ParseError
 from toolfmt.events import CallFailed
 from toolfmt.model import ToolDefinition
+from toolfmt.parsers.reading.steps import dressed
 from toolfmt.parsing import ParseResult, call_reader
 from toolfmt.schema import property_names
 
 _STRAY: Final = frozenset({"stray_closer", "stray_header"})
 _TOKEN: Final = re.compile(r"<\|\w{2,40}\|>")
 """A special token, which no text has."""
+_EMPTY: Final = {
+    "after_end": "the answer ends before it says anything",
+    "empty_calls": "the markers of a call hold no call",
+}
+"""What is wrong with an answer without text, by its notice."""
 _STRUCTURE: Final = frozenset(">}])")
 """What a call may end with before its closer."""
 
 
-def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition]) -> ParseResult:
-    """Add a failure if an answer without a call looks like one; `text` is the answer as the model wrote it."""
-    if not tools or result.calls or result.failures:
-        return result
+def with_unread(
+    result: ParseResult,
+    text: str,
+    tools: Sequence[ToolDefinition],
+    syntax: Syntax | None = None,
+    *,
+    typed: bool = False,
+) -> ParseResult:
+    """Add a failure if an answer without a call looks like one; `text` is the answer as the model wrote it.
+
+    With `typed`, JSON is an answer: whether it fits is checked later.
+    """
     looked = result.text if result.text.strip() else text  # a call drafted in closed reasoning is no call
+    if not tools or result.calls or result.failures or (typed and _is_json(looked)):
+        return result
     offered = {tool.name: tool for tool in tools}
     read = call_reader(offered)
     found = unread_call(looked, offered, read) or _closed(result, text, tools)
     if found is not None:
         reason, raw, detail = UNREAD, found[0], f"it looks like a call of {found[1]!r}, but not in the expected format"
-    elif any(notice.kind == "empty_calls" for notice in result.notices) and not result.text.strip():
-        reason, raw, detail = "missing_answer", text, "the markers of a call hold no call"
+    elif not result.text.strip() and (empty := {one.kind for one in result.notices} & _EMPTY.keys()):
+        reason, raw, detail = "missing_answer", text, _EMPTY[min(empty)]
+    elif syntax is not None and syntax.lines == "steps" and (label := _label(result.text, text, syntax)):
+        reason, raw, detail = UNREAD, text, f"no call can be read after {label!r}"
     elif (misnamed := misnamed_call(looked, offered, result.dialect, read)) is not None:
         reason, (raw, detail) = "unknown_tool", misnamed
     else:
@@ -39,6 +61,30 @@ def with_unread(result: ParseResult, text: str, tools: Sequence[ToolDefinition])
     start = max(0, text.find(raw))
     failure = CallFailed(0, raw, reason, detail, (start, start + len(raw)))
     return ParseResult((*result.events, failure), result.dialect, result.detection)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        jsontext.loads(unfenced(text))
+    except ParseError:
+        return False
+    return True
+
+
+def _label(text: str, whole: str, syntax: Syntax) -> str:
+    """Return the label of a step in the text of an answer without a label of its own.
+
+    A word with a number may be before it. In code or a quotation after other text it is shown.
+    """
+    if any(re.search(f"^[ \t]*{dressed(opener)}", whole, re.MULTILINE) for opener, _ in syntax.unwrap):
+        return ""
+    labels = "|".join(dressed(line.partition("{")[0]) for line in syntax.forms[0].call.split("\n"))
+    for found in re.finditer(
+        rf"^[^\w\n]*(?:\w{{1,20}} ?\d{{0,3}}[^\w\n]{{1,8}})?(?P<label>{labels})", text, re.MULTILINE
+    ):
+        if not text[: found.start()].strip() or not is_shown(text, found.start("label")):
+            return found["label"]
+    return ""
 
 
 def _closed(result: ParseResult, text: str, tools: Sequence[ToolDefinition]) -> tuple[str, str] | None:

@@ -41,6 +41,8 @@ _PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
 _TOKEN: Final = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|(?<!\w)'(?:[^'\\]|\\.)*+'(?!\w)|[()\[\]{}\"]|(?<!\w)'", re.DOTALL)
 _FENCE_END: Final = regex.compile(rf"{GAP}`{{3,8}}+")
 _FENCE_LAST: Final = re.compile(r"\s*`{3,8}\Z")
+_NONE: Final = r"\W(?i:none|null|nothing|n/a)"
+"""A step that names no tool on purpose."""
 _PLAIN: Final = r"[\w.:/\-]{1,256}+"
 
 
@@ -85,7 +87,8 @@ class StepSyntax(CompiledSyntax):
             rf"\s{{0,256}}(?:{FENCE})?(?=\{{)"
         )
         known = rf"(?P<name>{names})(?![\w\-]){_SHUT}|" if tools else ""
-        follows = rf"(?=[ \t]?\(|{given})"
+        alone = rf"|[ \t]?\[|(?<!{_NONE})[ \t]{{0,64}}(?![^\n])" if tools else ""  # an unknown name is an attempt too
+        follows = rf"(?=[ \t]?\(|{given}{alone})"
         self._step = rf"{action}{_OPEN}(?:{known}(?P<name>{_PLAIN})[\"'`*\]>]{{0,4}}{follows})"
         self.step = regex.compile(rf"[ \t]{{0,8}}{self._step}")
         """Matches a step's line up to its tool's name, and the brackets of an empty call."""
@@ -169,7 +172,9 @@ class StepParser(TextParser):
             arguments, end = self._input(draft.name, text, body, open_name=not found.group().endswith("()"))
         except (Malformed, Truncated) as problem:
             cur.deadline = NEVER
-            yield from self._recovery.failed(self._grammar.sections[0], draft, problem, max(body, cur.at))
+            begun = not sink.options.tools or any(tool.startswith(draft.name) for tool in sink.options.tools)
+            wrong = problem if begun else Malformed("unknown_tool", f"no tool is called {draft.name!r}", body)
+            yield from self._recovery.failed(self._grammar.sections[0], draft, wrong, max(body, cur.at))
             return
         cur.go(end)
         draft.announce()
@@ -197,7 +202,7 @@ class StepParser(TextParser):
             raise Malformed("malformed", self._steps.wanted, at)
         bracket = _BRACKET.match(text)
         if label is None and bracket is not None:
-            close = _closing(text, bracket.end() - 1)
+            close = closing(text, bracket.end() - 1)
             after = None if close is None else _REST.match(text, close)
             if close is None or after is None or text[after.end() : after.end() + 1] not in {"", "\r", "\n"}:
                 raise (Truncated if close is None and cur.eof else Malformed("malformed", self._steps.wanted, at))
@@ -260,7 +265,7 @@ class StepParser(TextParser):
     _handlers: ClassVar = {**TextParser._handlers, "a": _step, "c": _with_object, "f": _code}  # noqa: SLF001 - a subclass
 
 
-def _closing(text: str, at: int) -> int | None:
+def closing(text: str, at: int) -> int | None:
     """Return where the bracket at `at` is closed, outside quotes; None if it is not."""
     open_brackets: list[str] = []
     for token in _TOKEN.finditer(text, at):
