@@ -572,3 +572,34 @@ def test_an_error_at_the_end_of_cohere_s_stream_is_one() -> None:
     relay.feed({"type": "message-end", "delta": {"finish_reason": "ERROR", "error": "Overloaded."}})
     (error,) = [event["error"] for event in relay.close() if "error" in event]
     assert error["message"] == "Overloaded."
+
+
+@pytest.mark.parametrize(
+    ("source", "events", "key"),
+    [
+        ("openai-chat", [{"choices": [{"index": 0, "delta": {"content": "Hi", "novel": 1}}]}], "novel"),
+        (
+            "anthropic",
+            [{"type": "message_delta", "delta": {"stop_reason": "end_turn", "container": {"id": "c"}}}],
+            "container",
+        ),
+        ("bedrock", [{"metadata": {"usage": {}, "trace": {"guardrail": {"a": 1}}}}], "trace"),
+        ("gemini", [{"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "No."}}], "blockReasonMessage"),
+        (
+            "cohere",
+            [{"type": "content-delta", "index": 0, "delta": {"message": {}}, "logprobs": {"token_ids": [1]}}],
+            "logprobs",
+        ),
+        (
+            "gemini-interactions",
+            [{"event_type": "interaction.completed", "interaction": {"status": "completed", "labels": {"a": "b"}}}],
+            "labels",
+        ),
+    ],
+)
+def test_what_a_stream_says_beside_its_events_is_a_loss(source: str, events: list[Any], key: str) -> None:
+    relay = StreamConverter(source, "ollama" if source == "openai-chat" else "openai-chat", id="x")
+    for event in events:
+        relay.feed(event)
+    relay.close()
+    assert ("answer_field", key) in [(loss.code, loss.detail) for loss in relay.losses]

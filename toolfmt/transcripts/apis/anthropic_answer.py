@@ -55,6 +55,9 @@ _EVENTS: Final = frozenset(
 )
 
 
+_KNOWN: Final = ("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage")
+
+
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), value.get("model"))
     made.ended("stop")
@@ -99,10 +102,12 @@ def _event(value: JsonObject, made: Assembler) -> None:
     match value["type"]:
         case "message_start":
             message = object_at(value, "message")
+            made.beside(message, _KNOWN)
             made.about(message.get("id"), message.get("model"))
             made.tokens(message.get("usage"), _COUNT.read)
         case "message_delta":
-            _end(object_at(value, "delta"), value, made)
+            made.beside(delta := object_at(value, "delta"), _KNOWN)
+            _end(delta, value, made)
             made.finish(cut=made.info.stop in UNFINISHED)
         case "content_block_start":
             block = object_at(value, "content_block")
@@ -182,7 +187,7 @@ API: Final = AnswerApi(
     ),
     open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
     close=_close,
-    known=("id", "type", "role", "model", "content", "stop_reason", "usage"),
+    known=_KNOWN,
     proves=OWNER,
     unsigned="",
     stream=Blocks(

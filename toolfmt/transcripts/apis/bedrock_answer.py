@@ -101,9 +101,11 @@ def _event(value: JsonObject, made: Assembler) -> None:
             made.stop(at)
             made.piece()
         case "messageStop":
+            made.beside(body, ("stopReason",))
             made.ended(body.get("stopReason") or "stop")
             made.finish(cut=made.info.stop in UNFINISHED)
         case "metadata":
+            made.beside(body, ("usage", "metrics"))
             made.tokens(body.get("usage"), _COUNT.read)
         case _:
             pass

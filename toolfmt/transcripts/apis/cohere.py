@@ -140,6 +140,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
     call = object_at(assistant, "tool_calls")
     body = object_at(call, "function")
     key = value.get("index")
+    made.beside(value, ("type", "id", "index", "delta"))
     match value["type"]:
         case "message-start":
             made.about(value.get("id"), None)

@@ -53,8 +53,9 @@ def _read(value: JsonObject, made: Assembler) -> None:
     made.beside(value, _READ)
     if not made.info.id:
         made.about(value.get("responseId"), value.get("modelVersion"))
-    blocked = _named(_spelt(inner(value, "promptFeedback")).get("blockReason"))
-    if blocked:
+    feedback = _spelt(inner(value, "promptFeedback"))
+    if blocked := _named(feedback.get("blockReason")):
+        made.beside(feedback, ("blockReason", "safetyRatings"))
         made.info.stop = "content_filter"
         made.note("blocked", str(blocked))
     for at, candidate in enumerate(map(_spelt, objects_at(value, "candidates"))):

@@ -39,6 +39,7 @@ _COUNT: Final = TokenCounting(
 _STOPS: Final = endings(
     "completed", tool_calls="requires_action", length="incomplete", content_filter="incomplete", pause="incomplete"
 )
+_KNOWN: Final = ("id", "object", "model", "created", "updated", "status", "steps", "usage")
 _RUNNING: Final = ("in_progress", "queued", "requires_continuation")
 _FAILED: Final = ("failed", "cancelled")
 
@@ -54,6 +55,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 def _about(value: JsonObject, made: Assembler) -> None:
     """Read what is said of the whole interaction; its steps have been read."""
+    made.beside(value, _KNOWN)
     made.about(value.get("id"), value.get("model"))
     made.tokens(value.get("usage"), _COUNT.read)
     status = value.get("status")
@@ -171,7 +173,7 @@ API: Final = AnswerApi(
     ),
     open=lambda value: [{"input": objects_in(value, "steps")}],
     close=_close,
-    known=("id", "object", "model", "created", "updated", "status", "steps", "usage"),
+    known=_KNOWN,
     stream=Blocks(
         owner=PROVIDER,
         signs=PROVIDER,

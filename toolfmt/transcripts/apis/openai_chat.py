@@ -137,10 +137,13 @@ KNOWN: Final = ("id", "object", "created", "model", "choices", "usage")
 CHOICE: Final = ("choices", ("index", "message", "finish_reason"))
 
 _THOUGHTS: Final = frozenset((*SIGNED, *PLAIN))
-_READ: Final = frozenset((*KNOWN, "error"))
-_READ_OF_CHOICE: Final = frozenset((*CHOICE[1], "delta", "logprobs", "error"))
 _BESIDE: Final = ("audio", "images")
 """What a message may hold that no event reports."""
+_READ_OF_MESSAGE: Final = _THOUGHTS.union(
+    ("role", "name", "content", "refusal", "annotations", "tool_calls", "function_call", *_BESIDE)
+)
+_READ: Final = frozenset((*KNOWN, "error"))
+_READ_OF_CHOICE: Final = frozenset((*CHOICE[1], "delta", "logprobs", "error"))
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -161,6 +164,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
 def _choice(choice: JsonObject, made: Assembler) -> None:
     made.beside(choice, _READ_OF_CHOICE)
     fields = choice.get("delta") or object_at(choice, "message")
+    made.beside(fields, _READ_OF_MESSAGE)
     if not _THOUGHTS.isdisjoint(fields):
         _thoughts(fields, made)
     for tokens in inner(choice, "logprobs").values():
