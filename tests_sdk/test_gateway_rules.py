@@ -139,6 +139,31 @@ def test_what_is_redacted_reaches_nobody() -> None:
     assert response.headers[NOTICES] == "redacted=1"
 
 
+def test_what_is_redacted_is_found_in_names_and_behind_the_escapes_of_json() -> None:
+    written = r'{"city": "M\u00fcller", "at": {"M\u00fcller": 1, "Müller_": 2, "m\u00fcller": "\n"}}'
+    function = {"name": "look", "arguments": written}
+    call = {"id": "c1", "type": "function", "function": function}
+    asked = {
+        **CHAT,
+        "messages": [
+            {"role": "user", "content": r"{not JSON: \u"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": '{"Müller": "a\\nb"}'},
+        ],
+    }
+    rules = [{"pattern": "Müller"}]
+    with serving(CALL) as upstream, gateway(ruled(upstream, redact=rules)) as url:
+        response = httpx2.post(url + PATH, json=asked)
+    user, assistant, result = upstream.requests[0].body["messages"]
+    assert user["content"] == r"{not JSON: \u"
+    assert json.loads(assistant["tool_calls"][0]["function"]["arguments"]) == {
+        "city": "[redacted]",
+        "at": {"[redacted]": 1, "[redacted]_": 2, "müller": "\n"},
+    }
+    assert json.loads(result["content"]) == {"[redacted]": "a\nb"}
+    assert response.headers[NOTICES] == "redacted=4"
+
+
 def test_rules_that_cannot_hold_are_refused(tmp_path: Path) -> None:
     url = "http://127.0.0.1:9"
     for message, back in (

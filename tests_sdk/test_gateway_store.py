@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sqlite3
@@ -243,6 +244,18 @@ def test_an_id_that_is_not_text_is_refused_and_no_answer_comes_without_its_histo
         for config in (kept(upstream, tmp_path), before(upstream, "anthropic")):
             with gateway(config) as url:
                 assert httpx2.post(f"{url}/v1/responses", json=body).status_code == 400
+    assert not upstream.requests
+
+
+def test_an_unknown_id_is_not_found_and_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """PostgreSQL takes no NUL."""
+    caplog.set_level(logging.INFO, "toolfmt.gateway")
+    with serving(CALL) as upstream, gateway(kept(upstream, tmp_path)) as url:
+        for ident in ("resp_swordfish", "swordfish\0"):
+            body = {"model": "m", "input": "And now?", "previous_response_id": ident}
+            assert httpx2.post(f"{url}/v1/responses", json=body).status_code == 404
+    assert len(caplog.messages) == 2
+    assert "swordfish" not in caplog.text
     assert not upstream.requests
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
-import regex
 from anyio import to_thread
 
 from toolfmt import jsontext
@@ -19,6 +18,7 @@ from toolfmt.corpora.tokens import count_tokens, load
 from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.failing import ExchangeError, UnreachedError, UpstreamError, refusal
+from toolfmt.gateway.redacting import Redactor
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_info import Failure
@@ -29,12 +29,12 @@ from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.settings.carrying import required_settings, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from contextlib import AsyncExitStack
 
     from toolfmt.gateway.access import Caller
     from toolfmt.gateway.backs import Upstream
-    from toolfmt.gateway.config import Config, ModelRoute, Redaction
+    from toolfmt.gateway.config import Config, ModelRoute
     from toolfmt.gateway.keeping import Keeper
     from toolfmt.gateway.tracing import Tracing
     from toolfmt.model import JsonObject, JsonValue
@@ -313,41 +313,6 @@ def _order(route: ModelRoute) -> list[str]:
         return list(route.backs)
     (first,) = random.choices(range(len(route.backs)), route.weights)  # noqa: S311 - a load is spread, nothing is secret
     return [route.backs[first], *(name for at, name in enumerate(route.backs) if at != first)]
-
-
-_KEPT: Final = frozenset({"model", "previous_response_id", "previous_interaction_id"})
-"""Fields of a request that are names, not text."""
-_SECONDS: Final = 1.0
-"""The longest search of one pattern in one text."""
-
-
-class Redactor:
-    """Replaces matches of patterns in requests; `count` is their number."""
-
-    def __init__(self, rules: Iterable[Redaction]) -> None:
-        self._rules = [(regex.compile(rule.pattern), rule.replacement) for rule in rules]
-        self.count = 0
-
-    def request(self, body: JsonObject) -> JsonObject:
-        """Copy a request with what matches replaced in its texts; raises `ExchangeError` if that takes too long."""
-        return {key: value if key in _KEPT else self._value(value) for key, value in body.items()}
-
-    def _value(self, value: JsonValue) -> JsonValue:
-        if isinstance(value, str):
-            return self._text(value)
-        if is_array(value):
-            return [self._value(one) for one in value]
-        return {key: self._value(one) for key, one in value.items()} if is_object(value) else value
-
-    def _text(self, text: str) -> str:
-        for pattern, replacement in self._rules:
-            try:
-                text, found = pattern.subn(lambda _, now=replacement: now, text, timeout=_SECONDS)
-            except TimeoutError:
-                message = "a pattern of the gateway's redaction takes too long on this request"
-                raise refusal("server", message) from None
-            self.count += found
-        return text
 
 
 def estimate(request: JsonObject, format: str, tokenizer: str) -> int:  # noqa: A002 - the field's name

@@ -51,9 +51,9 @@ class Keeper:
 
     async def found(self, ident: str, format: str, owner: str, field: str = "id") -> list[KeptExchange]:  # noqa: A002 - as above
         """Find an exchange and those before it; raises `ExchangeError` if there is none for this client."""
-        chain = await _stored(partial(self.store.find, ident, owner))
+        chain = await _stored(partial(self.store.find, ident, owner)) if ident.isprintable() else []
         if not chain or chain[-1].face != format:
-            raise refusal("not_found", f"{field}: there is no {ident!r}", param=field)
+            raise refusal("not_found", f"{field}: there is no such answer", repr(ident), param=field)
         return chain
 
     async def answer(self, ident: str, format: str, owner: str) -> JsonObject:  # noqa: A002 - as above

@@ -86,7 +86,7 @@ class Store:
     def __init__(self, url: str) -> None:
         """Open it, and make its table if there is none; raises `ParseError` if that cannot be done."""
         try:
-            self._engine: Any = sql.create_engine(url)
+            self._engine: Any = sql.create_engine(url, pool_pre_ping=True)
             if self._engine.dialect.name == "sqlite":  # a database's own settings, which no other has
                 sql.event.listen(self._engine, "connect", _durable)
             _EXCHANGES.metadata.create_all(self._engine)
