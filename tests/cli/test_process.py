@@ -180,7 +180,7 @@ _REFUSED = [
         f"probing a server needs an optional dependency: {install_line('probe')}",
     ),
     ("mcp-serve --tools tools.py", f"MCP needs an optional dependency: {install_line('mcp')}"),
-    ("stats README.md --tokenizer .", f"--tokenizer needs an optional dependency: {install_line('tokens')}"),
+    ("stats README.md --tokenizer .", f"a tokenizer needs an optional dependency: {install_line('tokens')}"),
     (
         "convert --to gemini README.md -o x.parquet",
         f"writing x.parquet needs an optional dependency: {install_line('corpora')}",

@@ -21,7 +21,6 @@ from toolfmt.parsers.scanning.patterns import match_next
 from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import property_names
 
-_ANY_KEY = r"[\w$.\-]{1,64}"
 _MARK = (
     r"[\s)\]}]{0,64}(?:\]<\]\w{1,16}\[>\[)?(?:</[^<>\n]{1,64}>|<[|\uff5c][^<>\n]{1,64}>(?:\w{1,16}<\|\w{1,8}\|>)?"
     r"|<\w{0,24}end\w{0,24}>|\[/[A-Z_]{3,40}\]|`{3,8})"
@@ -39,19 +38,20 @@ _PLAIN = re.compile(r"\s*(?:\Z|(?!Param|Arg)[A-Z][a-z']*[ ,.!\n])").match
 @lru_cache(256)
 def _late(names: tuple[str, ...]) -> regex.Pattern[str]:
     """Compile what may be an argument, whole or damaged, after a call and up to three closing markers."""
-    key, between = f"(?P<key>{'|'.join(map(re.escape, names)) or _ANY_KEY})", r"[\s,;)\]}]{0,16}"
+    key, between = f"(?P<key>{'|'.join(map(re.escape, names))})", r"[\s,;)\]}]{0,16}"
     after_comma = rf"[\s;)\]}}]{{0,16}},{between}(?:[\"']{key}[\"']\s{{0,4}}[:=]|{key}(?:=(?=[^=])|:(?=[^:/])))"
-    if not names:
-        return regex.compile(f"(?:{_MARK}){{0,3}}+(?:{after_comma})")
     member = rf"{between}(?:[\"']{key}[\"']\s{{0,4}}[:=]|{key}=(?=[^=]))|(?P<line>\s{{0,8}}){key}:\s"
     element = rf"\W{{0,16}}(?<!/)(?:{_TAG}[\"'`]?{key}[\"'`>|<=]|{key}>)"
     return regex.compile(f"(?:{_MARK}){{0,3}}+(?:{after_comma}|{member}|{element})")
 
 
 def _argument(given: Collection[str], tool: ToolDefinition | None) -> regex.Pattern[str] | None:
-    """Return the pattern of an argument after a call in which these are `given`; None if none is missing."""
+    """Return the pattern of an argument after a call in which these are `given`; None if none is known to be missing.
+
+    Without a definition of the tool, the call is emitted at once: nothing can run it.
+    """
     names = () if tool is None else tuple(property_names(tool.parameters))
-    return None if tool is not None and all(name in given for name in names) else _late(names)
+    return None if all(name in given for name in names) else _late(names)
 
 
 def may_go_on(text: str, at: int, given: Collection[str], tool: ToolDefinition | None) -> bool:
