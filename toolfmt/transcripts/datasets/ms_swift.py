@@ -26,7 +26,7 @@ from toolfmt.transcripts.datasets.hf_chat import SHAPE
 from toolfmt.transcripts.datasets.rows import TURNS, json_list
 from toolfmt.transcripts.families.chat_request import read_request, write_request
 from toolfmt.transcripts.format import TranscriptFormat
-from toolfmt.transcripts.parts.values import json_text
+from toolfmt.transcripts.parts.values import json_text, word
 from toolfmt.transcripts.tables.request import objects_in
 
 NAME: Final = "ms-swift"
@@ -40,18 +40,22 @@ _SPEAKERS: Final[Mapping[str, str]] = {
 }
 _ROLES: Final = {speaker: role for role, speaker in _SPEAKERS.items() if role != "tool"}
 _ROW: Final = frozenset({"messages", "conversation", "query", "response", "history", "rejected_response", "label"})
+_PAIR: Final = 2
 
 
 def read(value: JsonValue) -> Transcript:
     """Read a row; a list is its messages alone."""
     row: JsonObject = {"messages": value} if is_array(value) else value
-    key = next((key for key in _TURNS if is_object(row) and key in row), "")
+    key = next((key for key in ("messages", "conversation", "query") if is_object(row) and key in row), "")
     if not key:
         raise ParseError(f"{NAME}: expected a row with `messages`, with `conversation`, or with `query` and `response`")
-    turns = _TURNS[key](row)
+    items = row["messages"] if key == "messages" else _paired(row, key)
+    if not is_array(items):
+        raise ParseError("/messages: expected a list of messages")
+    turns = [_turn(item, at) for at, item in enumerate(items)]
     made: JsonObject = {name: found for name, found in row.items() if name not in _ROW}
     if "rejected_response" in row:
-        if not turns or turns[-1].get("from") != "gpt":
+        if not turns or turns[-1]["from"] != "gpt":
             raise ParseError("/rejected_response: the row ends with no answer of the assistant to compare")
         made |= {"chosen": turns.pop(), "rejected": {"from": "gpt", "value": row["rejected_response"]}}
     if "label" in row:
@@ -60,14 +64,39 @@ def read(value: JsonValue) -> Transcript:
     found = sharegpt.read({TURNS: turns, **made}, at=f"/{key}")
     if tools is not None:
         found = replace(found, tools=read_request({"messages": [], "tools": tools}, SHAPE).tools)
-    items: list[JsonValue] = row["messages"] if key == "messages" else []
     for message in (*found.messages, *(found.rejected or ())):
         message.origin = ""  # what it was read from is another format's
-    for at, message in enumerate(found.messages[len(found.messages) - len(items) :] if items else ()):
+    said = found.messages[len(found.messages) - len(items) :] if key == "messages" else ()
+    for at, message in enumerate(said):
         message.where = ("/messages", at)
         if not any(isinstance(part, OpaquePart) for part in message.parts):
             message.origin, message.source = NAME, items[at]
     return found
+
+
+def _paired(row: JsonObject, key: str) -> list[JsonValue]:
+    """Return the messages that pairs of a query and its response are."""
+    pairs: JsonValue = [[pair.get("human"), pair.get("assistant")] for pair in objects_in(row, "conversation")]
+    if key == "query":
+        pairs = row.get("history") or []
+        if not (is_array(pairs) and all(is_array(pair) and len(pair) == _PAIR for pair in pairs)):
+            raise ParseError("/history: expected a list of pairs of a query and its response")
+        if "response" not in row:
+            raise ParseError("/response: a query has a response")
+        pairs = [*pairs, [row["query"], row["response"]]]
+    said = [zip(("user", "assistant"), pair, strict=True) for pair in pairs]
+    return [{"role": role, "content": text} for pair in said for role, text in pair if text is not None]
+
+
+def _turn(item: JsonValue, at: int) -> JsonObject:
+    speaker = _SPEAKERS.get(word(item, "role"))
+    if speaker is None or not is_object(item):
+        roles = ", ".join(_SPEAKERS)
+        raise ParseError(f"/messages/{at}: the role is one of {roles}, not {word(item, 'role')!r}")
+    if "tool_calls" in item:
+        raise ParseError(f"/messages/{at}: a call is a message `tool_call` of its own; these are of openai-chat")
+    beside = {key: found for key, found in item.items() if key not in ("role", "content")}
+    return {"from": speaker, "value": item.get("content"), **beside}
 
 
 def write(transcript: Transcript) -> JsonObject:
@@ -94,48 +123,6 @@ def _apart(messages: Iterable[Message]) -> Iterator[Message]:
         several = [part for part in message.parts if isinstance(part, (CallPart, ResultPart))][1:]
         yield replace(message, parts=tuple(part for part in message.parts if not any(part is one for one in several)))
         yield from (Message(message.role, (part,)) for part in several)
-
-
-def _said(row: JsonObject) -> list[JsonObject]:
-    messages = row["messages"]
-    if not is_array(messages):
-        raise ParseError("/messages: expected a list of messages")
-    return [_turn(item, at) for at, item in enumerate(messages)]
-
-
-def _turn(item: JsonValue, at: int) -> JsonObject:
-    role = item.get("role") if is_object(item) else None
-    speaker = _SPEAKERS.get(role) if isinstance(role, str) else None
-    if speaker is None or not is_object(item):
-        raise ParseError(f"/messages/{at}: the role is one of {', '.join(_SPEAKERS)}, not {role!r}")
-    if "tool_calls" in item:
-        raise ParseError(f"/messages/{at}: a call is a message `tool_call` of its own; these are of openai-chat")
-    beside = {key: found for key, found in item.items() if key not in ("role", "content")}
-    return {"from": speaker, "value": item.get("content"), **beside}
-
-
-def _pairs(row: JsonObject) -> list[JsonObject]:
-    pairs = [(item.get("human"), item.get("assistant")) for item in objects_in(row, "conversation")]
-    return [turn for asked, answer in pairs for turn in _exchange(asked, answer)]
-
-
-def _asked(row: JsonObject) -> list[JsonObject]:
-    history: JsonValue = row.get("history") or []
-    if "response" not in row:
-        raise ParseError("/response: a query has a response")
-    if not (is_array(history) and all(is_array(pair) and len(pair) == _PAIR for pair in history)):
-        raise ParseError("/history: expected a list of pairs of a query and its response")
-    pairs = [*history, (row["query"], row["response"])]
-    return [turn for asked, answer in pairs for turn in _exchange(asked, answer)]
-
-
-def _exchange(asked: JsonValue, answer: JsonValue) -> list[JsonObject]:
-    said = [("human", asked), *([] if answer is None else [("gpt", answer)])]
-    return [{"from": speaker, "value": text} for speaker, text in said]
-
-
-_PAIR: Final = 2
-_TURNS: Final = {"messages": _said, "conversation": _pairs, "query": _asked}
 
 
 def recognise(value: JsonValue) -> bool:

@@ -272,22 +272,16 @@ def _move_media_out_of_results(messages: list[Message], rules: Rules) -> list[Me
             left = []
         parts: list[Part] = []
         for part in message.parts:
-            if isinstance(part, ResultPart) and _too_rich(part, rules):
-                left.extend(found for found in part.content if isinstance(found, MediaPart) and _moves(found, rules))
-                inside = [found for found in part.content if not isinstance(found, MediaPart) or found.kind in kinds]
-                parts.append(replace(part, content=tuple(inside)))
+            inside = part.content if isinstance(part, ResultPart) else ()
+            rich = [found for found in inside if isinstance(found, MediaPart) and found.kind not in kinds]
+            left += (found for found in rich if found.kind in rules.user_kinds and reachable(found, rules))
+            if isinstance(part, ResultPart) and rich:
+                content = [found for found in inside if not isinstance(found, MediaPart) or found.kind in kinds]
+                parts.append(replace(part, content=tuple(content)))
             else:
                 parts.append(part)
         shaped.append(message if tuple(parts) == message.parts else changed(message, message.role, parts))
     return [*shaped, Message("user", tuple(left))] if left else shaped
-
-
-def _too_rich(part: ResultPart, rules: Rules) -> bool:
-    return any(type(found) is MediaPart and found.kind not in rules.result_kinds for found in part.content)
-
-
-def _moves(part: MediaPart, rules: Rules) -> bool:
-    return part.kind not in rules.result_kinds and part.kind in rules.user_kinds and reachable(part, rules)
 
 
 def _first_answer(messages: list[Message]) -> list[Message]:

@@ -120,10 +120,6 @@ def _read_point(item: JsonValue) -> JsonObject | None:
     return {"type": "ephemeral"} | ({"ttl": item["ttl"]} if "ttl" in item else {})
 
 
-def _write_point(mark: JsonObject) -> JsonObject:
-    return {"kind": _POINT} | ({"ttl": mark["ttl"]} if "ttl" in mark else {})
-
-
 _FILES: Final = ("binary", "uploaded-file", "image-url", "audio-url", "video-url", "document-url")
 PROMPT: Final = PartTable(
     NAME,
@@ -133,7 +129,7 @@ PROMPT: Final = PartTable(
     ),
     tag="kind",
     strings=True,
-    point=(_read_point, _write_point),
+    point=(_read_point, lambda mark: {"kind": _POINT} | ({"ttl": mark["ttl"]} if "ttl" in mark else {})),
 )
 """What a user says, and the media in what a tool gave back."""
 

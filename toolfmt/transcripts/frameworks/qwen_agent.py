@@ -40,8 +40,8 @@ from toolfmt.transcripts.parts.media import MediaKind, from_url, to_url
 from toolfmt.transcripts.parts.values import argument_object, misread, own, rest, text_or_list, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.declaring import Declaring
-from toolfmt.transcripts.tables.fields import arguments, text
-from toolfmt.transcripts.tables.request import RequestTable
+from toolfmt.transcripts.tables.fields import arguments, text, where
+from toolfmt.transcripts.tables.request import RequestTable, objects_in
 
 NAME: Final = "qwen-agent"
 _ROLES: Final[dict[str, Role]] = {"system": "system", "user": "user", "assistant": "assistant", "function": "tool"}
@@ -100,10 +100,6 @@ _CALL: Final = PartRow("", CallPart, text("name", "name"), arguments("arguments"
 _CALLS: Final = PartTable(NAME, (_CALL,), tag=None)
 
 
-def _read_text(item: JsonObject) -> TextPart | None:
-    return TextPart(item["text"]) if len(item) == 1 and isinstance(item["text"], str) else None
-
-
 def _media(key: str, kind: MediaKind) -> PartRow:
     def read(item: JsonObject) -> MediaPart | None:
         """Read media at an address of the web, or a file's path."""
@@ -120,14 +116,8 @@ def _media(key: str, kind: MediaKind) -> PartRow:
     return PartRow(key, MediaPart, read=read, write=write)
 
 
-BLOCKS: Final = PartTable(
-    NAME,
-    (
-        PartRow("text", TextPart, read=_read_text, write=lambda part: {"text": part.text}),
-        *(_media(key, kind) for key, kind in _MEDIA.items()),
-    ),
-    tag="",
-)
+_TEXT: Final = PartRow("text", TextPart, text("text"), where(lambda item: len(item) == 1))
+BLOCKS: Final = PartTable(NAME, (_TEXT, *(_media(key, kind) for key, kind in _MEDIA.items())), tag="")
 
 
 def _write_message(message: Message) -> Iterator[JsonValue]:
@@ -202,18 +192,9 @@ def recognise(value: JsonValue) -> bool:
     return any(
         word(message.get("extra"), _ID)
         or ("function_call" in message and "reasoning_content" in message)
-        or any(map(_is_media, _items(message)))
+        or any(len(item) == 1 and any(word(item, key) for key in _MEDIA) for item in objects_in(message, "content"))
         for message in messages_in(value)
     )
-
-
-def _items(message: JsonObject) -> list[JsonValue]:
-    content = message.get("content")
-    return content if is_array(content) else []
-
-
-def _is_media(item: JsonValue) -> bool:
-    return is_object(item) and len(item) == 1 and any(word(item, key) for key in _MEDIA)
 
 
 FORMAT: Final = TranscriptFormat(
