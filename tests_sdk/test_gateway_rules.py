@@ -350,4 +350,4 @@ def test_workers_share_their_figures() -> None:
             assert next(line for line in server.stderr if "startup complete" in line)
         assert [httpx2.post(url + PATH, json=CHAT).status_code for _ in range(6)] == [200] * 6
         figures = httpx2.get(f"{url}/metrics").text
-    assert 'toolfmt_requests_total{back="upstream",face="openai-chat",status="200"} 6.0' in figures
+    assert 'toolfmt_requests_total{back="upstream",face="openai-chat",key="",route="*",status="200"} 6.0' in figures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -60,7 +61,8 @@ def serve(  # noqa: PLR0913 - one argument for each option
     /v1beta/interactions and /api/chat.
     """
     try:
-        from toolfmt.gateway.app import log_requests, make_app
+        from toolfmt.gateway.app import make_app
+        from toolfmt.gateway.journal import log_requests
         from toolfmt.gateway.loading import load_config, reported, single
     except ImportError:
         raise MissingExtraError("toolfmt serve", "gateway") from None
@@ -102,6 +104,7 @@ def _run(config: Config, app: Starlette) -> None:
 
     from toolfmt.gateway.config import CONFIG_VARIABLE
     from toolfmt.gateway.connections import server_options
+    from toolfmt.gateway.journal import log_line
 
     how: dict[str, Any] = {"host": config.host, "port": config.port, "workers": config.workers}
     how |= server_options(config)
@@ -121,7 +124,11 @@ def _run(config: Config, app: Starlette) -> None:
             ) from None
         listener.set_inheritable(True)
         listener.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end
-        sys.stderr.write(f"{client_settings(config, listener.getsockname()[1])}\n")
+        said = client_settings(config, listener.getsockname()[1])
+        if sys.stderr.isatty():
+            sys.stderr.write(f"{said}\n")
+        else:  # a log, which has a line of JSON for everything
+            log_line(logging.INFO, {"message": said})
         with suppress(KeyboardInterrupt):
             if config.workers > 1:
                 Multiprocess(serving, [listener]).run()
@@ -157,6 +164,10 @@ _CLIENTS: Final = (
 )
 """The environment variables from which clients read their server's address, and what the address ends with."""
 _ANYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
+_GEMINI_CLI: Final = (
+    'Gemini CLI also needs {"security": {"auth": {"selectedType": "gemini-api-key"}}} in ~/.gemini/settings.json, '
+    "and the key in GEMINI_API_KEY."
+)
 _DOCS: Final = "docs/how-to/run-a-gateway.md in toolfmt's repository"
 
 
@@ -167,7 +178,7 @@ def client_settings(config: Config, port: int) -> str:
     rows = [f"  {f'{name}={url}{path}':<46}  # {client}" for name, path, client in _CLIENTS]
     began = f"The gateway is running on {url} (CTRL+C ends it)."
     title = f"Set one of these for your client; its API key is {_key(config)}:"
-    return "\n".join((began, title, *rows, f"Other clients and settings: {_DOCS}"))
+    return "\n".join((began, title, *rows, _GEMINI_CLI, f"Other clients and settings: {_DOCS}"))
 
 
 def _key(config: Config) -> str:

@@ -7,13 +7,14 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from toolfmt.gateway.config import ClientKey, Config, FieldError, is_loopback, secret
 from toolfmt.gateway.failing import ExchangeError, refusal
+from toolfmt.gateway.journal import Entry
 from toolfmt.transcripts.answering.answer_info import Failure
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Caller:
     key: str | None = None
     """What the client sent."""
     models: tuple[str, ...] = ("*",)
+    entry: Entry = field(default_factory=Entry)
+    """What is known of its request."""
 
     def may(self, model: str) -> bool:
         """Whether the key is for a model."""
@@ -96,10 +99,12 @@ class Access:
             origin = request.headers.get("origin")
             if origin is not None and not _is_local(origin):
                 raise refusal("permission", "pages of other machines may use only a gateway with keys")
-            return Caller(key=next(iter(sent), None)), None
+            return Caller(key=next(iter(sent), None), entry=Entry.of(request)), None
         for name, key, limits in self._clients:
             if any(hmac.compare_digest(one.encode(), key.encode()) for one in sent):
-                return Caller(name, models=limits.rule.models), limits
+                entry = Entry.of(request)
+                entry.key = name
+                return Caller(name, models=limits.rule.models, entry=entry), limits
         raise refusal("authentication", "the key is missing or wrong")
 
     def admit(self, request: HTTPConnection, stack: AsyncExitStack) -> Caller:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from toolfmt import jsontext
 from toolfmt.gateway.access import Access, Caller
 from toolfmt.gateway.apis import FACES, NAMED, Task, asked_format
 from toolfmt.gateway.backs import Upstream
@@ -31,6 +31,7 @@ from toolfmt.gateway.counting import Counting
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import Handler
+from toolfmt.gateway.journal import Entry, Journal, log_line, log_requests
 from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.gateway.pools import Pools
 from toolfmt.gateway.serving import FaceServer, json_response
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from toolfmt.gateway.keeping import Keeper  # which needs the extra `store`
     from toolfmt.gateway.tracing import Tracing
 
+NOT_FOUND: Final = 404
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
 _CallersAnswer: TypeAlias = Callable[[Request, Caller], Awaitable[Response]]
 HANDLERS: Final[Mapping[Task, type[Handler]]] = {"answer": Conversing, "count": Counting, "compact": Compacting}
@@ -97,7 +99,8 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     routes += [Route(path, answer, methods=["GET"]) for path, answer in open_paths.items()]
     routes += [Route(path, _checked(access, answer), methods=["GET"]) for path, answer in closed_paths.items()]
     failing: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=failing)
+    journal = Middleware(Journal, metrics=metrics)
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=failing, middleware=[journal])
 
 
 def _keeper(config: Config) -> Keeper | None:
@@ -152,13 +155,6 @@ def app_from_environment() -> Starlette:
     return make_app(Config.model_validate_json(os.environ[CONFIG_VARIABLE]))
 
 
-def log_requests() -> None:
-    """Log requests to stderr."""
-    log = logging.getLogger("toolfmt.gateway")
-    log.setLevel(logging.INFO)
-    log.addHandler(logging.StreamHandler())
-
-
 async def _healthy(_: Request) -> Response:
     return json_response({"status": "ok"}, 200, {})
 
@@ -197,14 +193,28 @@ def _described(models: Models, write: Callable[[str], JsonObject]) -> _CallersAn
 
 async def _refused(request: Request, error: HTTPException) -> Response:
     """Answer an unknown path or method in the format of the client's API."""
-    message = f"{error.detail}: {request.method} {request.url.path}"
+    entry, path = Entry.of(request), request.url.path
+    message = f"{error.detail}: {request.method} {path}"
+    meant = _meant(request) if error.status_code == NOT_FOUND else ""
+    if meant:
+        message += f"; the path is {meant}: check the end of the base address that the client uses"
+    entry.error = error.detail
     failure = read_error(message, status=error.status_code)
     return _written(request, failure, error.status_code, error.headers or {})
+
+
+def _meant(request: Request) -> str:
+    """Find the path that a request with too much or too little before it was meant for; "" if there is none."""
+    path, served = request.url.path, [route.path_regex for route in request.app.routes if isinstance(route, Route)]
+    tails = [path[at:] for at, letter in enumerate(path) if letter == "/" and at]
+    tries = (*tails, f"/v1{path}", f"/v1beta{path}")
+    return next((one for one in tries if one != "/" and any(regex.match(one) for regex in served)), "")
 
 
 async def _failed(request: Request, error: ExchangeError) -> Response:
     """Answer a refused request to a path that is not a face's."""
     format_ = asked_format(request.url.path, request.headers)
+    Entry.of(request).error = error.logged
     return _written(request, error.failure, error_status(error.failure, format_), error.headers)
 
 
@@ -218,7 +228,6 @@ def _written(request: Request, failure: Failure, status: int, headers: Mapping[s
     return json_response(written, status, headers)
 
 
-log: Final = logging.getLogger("toolfmt.gateway")
 _NEVER: Final = "1970-01-01T00:00:00Z"
 
 
@@ -242,7 +251,7 @@ class Models:
                 found.update(name for name in await self._upstreams[back].models() if self._leads(name, back))
             except ExchangeError as error:
                 failed = error
-                log.warning("%s", jsontext.dumps({"back": back, "models_left_out": error.logged}))
+                log_line(logging.WARNING, {"back": back, "models_left_out": error.logged})
         if failed is not None and not found:
             raise failed
         return sorted(found)

@@ -24,6 +24,7 @@ def server_options(config: Config) -> dict[str, Any]:
         "timeout_keep_alive": config.body_timeout,
         "timeout_graceful_shutdown": config.drain_timeout,
         "access_log": False,
+        "log_config": None,
     }
 
 

@@ -31,7 +31,8 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
-from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream, read_answer, read_stream
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
+from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream, read_answer
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
 from toolfmt.transcripts.formats import find, known_of
@@ -64,7 +65,8 @@ class Conversing(Handler):
         if not streamed:
             value, headers = await upstream.whole(sent.value, model)
             answer, losses = await self._converted(value, upstream.format, asked, head)
-            answered = GatewayAnswer(answer, headers=dict(headers), losses=(*sent.losses, *losses))
+            info = _info(value, upstream.format)
+            answered = GatewayAnswer(answer, headers=dict(headers), info=info, losses=(*sent.losses, *losses))
             if look is not None and is_object(answer):
                 answered.notices |= await look(read_answer(answer).events)
             return answered
@@ -105,7 +107,8 @@ class Conversing(Handler):
             with _unreadable():
                 value, again = text.answer(value)
         answer, losses = await self._converted(value, upstream.format, asked, head)
-        return GatewayAnswer(answer, headers=dict(headers), notices=text.notices, losses=(*lost, *losses))
+        info = _info(value, upstream.format)
+        return GatewayAnswer(answer, None, dict(headers), text.notices, info, losses=(*lost, *losses))
 
     def _stream(
         self,
@@ -181,17 +184,23 @@ class Conversing(Handler):
         return answer if complete is None or not is_object(answer) else complete(answer), done.losses
 
 
+def _info(value: JsonValue, format: str) -> AnswerInfo:  # noqa: A002 - the field's name
+    """Return what is known of a whole answer that can be read."""
+    reader = AnswerReader(format)
+    reader.feed(value)
+    reader.close()
+    return reader.info
+
+
 def _is_error(answer: JsonObject) -> bool:
     return bool(answer.get("error")) or answer.get("type") == "error"
 
 
 def _check_failure(value: JsonObject, source: str) -> None:
     """Raise `UpstreamError` for an error that a back sent as an answer, with the status 200."""
-    read = read_stream([value], source=source)
-    for _ in read:  # the record is complete after the events
-        pass
-    if read.info.failure is not None and not read.info.stop:
-        raise UpstreamError(read.info.failure, logged="the upstream's answer is an error")
+    info = _info(value, source)
+    if info.failure is not None and not info.stop:
+        raise UpstreamError(info.failure, logged="the upstream's answer is an error")
 
 
 @contextmanager

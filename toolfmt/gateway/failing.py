@@ -38,6 +38,11 @@ class UpstreamError(ExchangeError):
         """Whether another back may be asked."""
         return not self.reached or self.failure.kind in {"overloaded", "rate_limit"}
 
+    @property
+    def reason(self) -> int | str:
+        """The status of the back's answer, else one word."""
+        return self.failure.status or self.failure.code or self.failure.kind
+
 
 class UnreachedError(UpstreamError):
     """A back never received the request."""

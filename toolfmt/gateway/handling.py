@@ -56,14 +56,10 @@ class GatewayAnswer:
     notices: dict[str, str] = field(default_factory=dict[str, str])
     """What the gateway did beside converting."""
     info: AnswerInfo | None = None
-    """What is known of a stream's answer so far."""
-    ended: bool = False
-    """Whether a stream was written to its end."""
+    """What is known of the model's answer; of a stream's, so far."""
     error: str = ""
     """What went wrong in a stream, for the log."""
     losses: tuple[Loss, ...] = ()
-    model: str = ""
-    back: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +159,12 @@ class Handler(ABC):
         if not isinstance(body.get("stream"), bool | None):
             raise refusal("invalid", "stream: expected true or false", param="stream")
         settings = await worked(size, partial(self._settings, body, given))
-        model = _model(settings)
+        entry = caller.entry
+        entry.model = model = _model(settings)
         route = self.config.route(model)
         if route is None:
             raise refusal("not_found", f"no route serves the model {model!r}")
+        entry.route = route.model
         caller.check(model)
         redactor = Redactor(self.config.redact)
         if self.config.redact:
@@ -174,16 +172,17 @@ class Handler(ABC):
         asked = Asked(body, settings, model, route, size, caller.name, sent, before, lost)
         failed: UpstreamError | None = None
         for name in _order(route):
-            upstream = self.upstreams[name].sent_by(caller.key)
+            upstream, entry.back = self.upstreams[name].sent_by(caller.key), name
             try:
                 await self._fits(asked, upstream)
                 answered = await self._asked(asked, upstream, stack)
             except UpstreamError as error:
-                failed = error
+                failed, entry.tried[name] = error, error.reason
                 if not error.elsewhere:
                     break
             else:
-                answered.model, answered.back = model, name
+                entry.losses = answered.losses
+                answered.notices.update({"fallback": str(len(entry.tried))} if entry.tried else {})
                 answered.notices.update({"redacted": str(redactor.count)} if redactor.count else {})
                 if self.converses:
                     answered.notices.update({name: str(value) for name, value in _defaults(asked, upstream).items()})
@@ -225,7 +224,7 @@ class Handler(ABC):
         except BaseException:
             span.end()
             raise
-        stack.callback(finish, span, answered.value, answered.info)
+        stack.callback(finish, span, answered.info)
         return answered
 
     async def _fits(self, asked: Asked, upstream: Upstream) -> None:

@@ -1,4 +1,4 @@
-"""One request of a face: its body, its answer, whole or streamed, its errors in the API's own words, its log line.
+"""One request of a face: its body, its answer, whole or streamed, its errors in the API's own words.
 
 If the client disconnects, its request to the back is cancelled.
 """
@@ -6,13 +6,10 @@ If the client disconnects, its request to the back is cancelled.
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
-from uuid import uuid4
 
 import anyio
 from starlette.requests import ClientDisconnect, Request
@@ -25,6 +22,7 @@ from toolfmt.gateway.apis import Face
 from toolfmt.gateway.config import Config
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import NOTICES, GatewayAnswer, Handler, worked
+from toolfmt.gateway.journal import DISCONNECTED, GONE, Entry
 from toolfmt.gateway.metrics import Metrics
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 
-log: Final = logging.getLogger("toolfmt.gateway")
 LOSSES: Final = "x-toolfmt-losses"
 """The header that says what the request's conversion lost, as codes with their number."""
 _JSON: Final = "application/json"
@@ -52,7 +49,8 @@ class FaceServer:
 
     async def serve(self, request: Request) -> Response:
         """Answer one request."""
-        face, began, ident = self._face, time.perf_counter(), f"req_{uuid4().hex}"
+        face, entry = self._face, Entry.of(request)
+        entry.face = face.format
         tracing = self._handler.tracing
         async with AsyncExitStack() as stack:
             note = _unnoted if tracing is None else tracing.received(request, stack)
@@ -65,36 +63,25 @@ class FaceServer:
                 failed, gone = _failure(error), isinstance(error, ClientDisconnect)
                 status = GONE if gone else error_status(failed.failure, face.format)
                 note(status)
-                seconds = time.perf_counter() - began
-                self._metrics.count(face.format, "", status, seconds)
-                headers = {face.ident: ident, **failed.headers}
-                log_request(face.format, headers[face.ident], status, seconds, error=failed.logged)
+                headers = {face.ident: entry.request, **failed.headers}
+                entry.request, entry.error = headers[face.ident], failed.logged
                 if not gone and failed is not error:
                     raise
                 return json_response(write_error(failed.failure, face.format), status, headers)
             note(200)
-            seconds = time.perf_counter() - began
-            self._metrics.count(face.format, answered.back, 200, seconds, answered.losses)
-            headers = {face.ident: ident, **answered.headers, **_lost(answered)}
-            logged = partial(log_request, face.format, headers[face.ident], 200, seconds, answered, caller)
+            headers = {face.ident: entry.request, **answered.headers, **_lost(answered)}
+            entry.request = headers[face.ident]
             if answered.notices:
                 headers[NOTICES] = _noticed(answered)
             if pieces is None:
-                logged()
+                entry.usage = answered.info and answered.info.usage
                 return json_response(answered.value, 200, headers)
+            entry.stream = True
             stack.enter_context(self._metrics.streams.track_inprogress())
-            stack.callback(self._ended, answered, began, logged)
             headers["cache-control"] = "no-cache"
-            stream = AnswerStream(_after(first, pieces), headers=headers, media_type=face.media)
+            stream = AnswerStream(_noted(first, pieces, answered, entry), headers=headers, media_type=face.media)
             stream.held = stack.pop_all()
             return stream
-
-    def _ended(self, answered: GatewayAnswer, began: float, logged: Callable[..., None]) -> None:
-        """Log a stream that has ended, and count it if it is not complete."""
-        error = answered.error or ("" if answered.ended else "the client disconnected")
-        if error:
-            self._metrics.broken.labels(self._face.format, answered.back).inc()
-        logged(error=error, whole=time.perf_counter() - began)
 
     async def _answered(
         self, request: Request, body: JsonObject, size: int, stack: AsyncExitStack, caller: Caller
@@ -115,7 +102,7 @@ def _failure(error: Exception) -> ExchangeError:
     if isinstance(error, ExchangeError):
         return error
     if isinstance(error, ClientDisconnect):
-        return refusal("server", "the client disconnected")
+        return refusal("server", DISCONNECTED)
     return refusal("server", f"the gateway failed: {type(error).__name__}")
 
 
@@ -136,10 +123,13 @@ def _given(face: Face, request: Request, body: JsonObject) -> JsonObject:
     return given | ({"model": name} if (name := request.path_params.get("model")) else {})
 
 
-async def _after(first: str, pieces: AsyncIterator[str]) -> AsyncIterator[str]:
+async def _noted(first: str, pieces: AsyncIterator[str], answered: GatewayAnswer, entry: Entry) -> AsyncGenerator[str]:
+    """Yield the pieces of a stream, and note how it ended."""
     yield first
     async for piece in pieces:
         yield piece
+    entry.error = answered.error
+    entry.usage = answered.info and answered.info.usage
 
 
 async def _frames(
@@ -148,12 +138,10 @@ async def _frames(
     """Write a stream's events as the face sends them; `whole` as one JSON list."""
     if whole:
         listed = [event async for batch in batches for event in batch]
-        answered.ended = True
         yield jsontext.dumps(listed)
         return
     async for batch in batches:
         yield "".join(event_text(event, face.format) for event in batch)
-    answered.ended = True
     if noticed and answered.notices:
         yield f": {NOTICES}: {_noticed(answered)}\n\n"
     if end := end_text(face.format):
@@ -194,32 +182,6 @@ def _lost(answered: GatewayAnswer) -> dict[str, str]:
     return {LOSSES: ", ".join(f"{code}={count}" for code, count in sorted(counts.items()))} if counts else {}
 
 
-def log_request(  # noqa: PLR0913, PLR0917 - what is known of a request
-    face: str,
-    ident: str,
-    status: int,
-    seconds: float,
-    answered: GatewayAnswer | None = None,
-    caller: Caller | None = None,
-    *,
-    error: str = "",
-    whole: float | None = None,
-) -> None:
-    """Log one request as JSON: never its content, never a key.
-
-    `seconds` is the time until its answer began, `whole` until a stream ended.
-    """
-    line: JsonObject = {"face": face, "request": ident, "status": status, "ms": round(seconds * 1000, 1)}
-    line |= {} if whole is None else {"whole_ms": round(whole * 1000, 1)}
-    line |= {"key": caller.name} if caller is not None and caller.name else {}
-    if answered is not None:
-        line |= {"model": answered.model, "back": answered.back, "stream": answered.events is not None}
-        line |= {"losses": len(answered.losses)} if answered.losses else {}
-    log.info("%s", jsontext.dumps({**line, **({"error": error} if error else {})}))
-
-
-GONE: Final = 499
-"""The status in the log of a request whose client disconnected before the answer, as in nginx."""
 T = TypeVar("T")
 
 

@@ -9,11 +9,9 @@ One answer is given after the other. Words and shapes are those of openai 3.54, 
 
 from __future__ import annotations
 
-import time
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
-from uuid import uuid4
 
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -23,9 +21,9 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.access import Access
 from toolfmt.gateway.connections import ENDING
 from toolfmt.gateway.failing import ExchangeError, refusal
-from toolfmt.gateway.handling import GatewayAnswer, Handler, worked
+from toolfmt.gateway.handling import Handler, worked
+from toolfmt.gateway.journal import DISCONNECTED, Entry
 from toolfmt.gateway.metrics import Metrics
-from toolfmt.gateway.serving import log_request
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 
@@ -81,24 +79,27 @@ class SocketServer:
             scope.cancel()
 
     async def _answer(self, socket: WebSocket, text: str) -> None:
-        face, began, ident = self._handler.format, time.perf_counter(), f"req_{uuid4().hex}"
-        answered, status = GatewayAnswer(), 200
-        async with AsyncExitStack() as stack:
-            try:
-                body = await worked(len(text), partial(_request, text))
-                caller = self._access.admit(socket, stack)
-                answered = await self._handler.answer(body, {"stream": True}, stack, caller, len(text))
-                assert answered.events is not None  # noqa: S101 - a stream was asked for
-                async for batch in answered.events:
-                    for event in batch:
-                        await socket.send_text(jsontext.dumps(event, compact=True))
-            except ExchangeError as error:
-                status, answered.error = error_status(error.failure, face), error.logged
-                failed: JsonObject = {"type": "error", "status": status, **write_error(error.failure, face)}
-                await socket.send_text(jsontext.dumps(failed, compact=True))
-            seconds = time.perf_counter() - began
-            self._metrics.count(face, answered.back, status, seconds, answered.losses)
-            log_request(face, ident, status, seconds, answered, error=answered.error)
+        face = self._handler.format
+        entry = socket.scope["toolfmt.entry"] = Entry(face=face, stream=True)
+        entry.begin(200)
+        entry.error = DISCONNECTED  # unless the answer comes to its end
+        try:
+            async with AsyncExitStack() as stack:
+                try:
+                    body = await worked(len(text), partial(_request, text))
+                    caller = self._access.admit(socket, stack)
+                    answered = await self._handler.answer(body, {"stream": True}, stack, caller, len(text))
+                    assert answered.events is not None  # noqa: S101 - a stream was asked for
+                    async for batch in answered.events:
+                        for event in batch:
+                            await socket.send_text(jsontext.dumps(event, compact=True))
+                    entry.error, entry.usage = answered.error, answered.info and answered.info.usage
+                except ExchangeError as error:
+                    entry.status, entry.error = error_status(error.failure, face), error.logged
+                    failed: JsonObject = {"type": "error", "status": entry.status, **write_error(error.failure, face)}
+                    await socket.send_text(jsontext.dumps(failed, compact=True))
+        finally:
+            entry.end(self._metrics)
 
 
 def _request(text: str) -> JsonObject:

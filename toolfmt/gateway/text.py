@@ -39,6 +39,7 @@ from toolfmt.events import (
 from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.config import Constraint
 from toolfmt.gateway.failing import bad_answer
+from toolfmt.gateway.journal import log_line
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.lookup.registry import AUTO, default_registry
@@ -119,7 +120,6 @@ class TextReading:
         return event
 
 
-log: Final = logging.getLogger("toolfmt.gateway")
 _TOOLS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "messages"})
 _SHOWN: Final = "hermes"
 """The dialect that shows tools to an unknown model."""
@@ -213,10 +213,8 @@ class TextRequest:
         try:
             made = grammar(self.shown, self.tools, choice=choice, parallel=self._parallel, target=target, output=schema)
         except ToolFmtError as error:
-            log.warning(
-                "%s",
-                jsontext.dumps({"no_grammar": constraint, "dialect": self.shown.name, "error": type(error).__name__}),
-            )
+            said: JsonObject = {"no_grammar": constraint, "dialect": self.shown.name, "error": type(error).__name__}
+            log_line(logging.WARNING, said)
             return {}
         return field(made.text)
 

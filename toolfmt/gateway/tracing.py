@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from toolfmt.agents.telemetry import answer_attributes, set_failed, settings
-from toolfmt.errors import MissingExtraError, ToolFmtError
+from toolfmt.errors import MissingExtraError
 from toolfmt.gateway.config import Back
-from toolfmt.model import JsonObject, JsonValue
+from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure
-from toolfmt.transcripts.answers import answered
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -91,9 +90,8 @@ def refused(span: Span, failure: Failure) -> None:
     span.end()
 
 
-def finish(span: Span, value: JsonValue, info: AnswerInfo | None) -> None:
-    """End the span of an answer: a whole one's `value`, or a stream with what is known of it."""
-    info = _info(value) if info is None else info
+def finish(span: Span, info: AnswerInfo | None) -> None:
+    """End the span of an answer, with what is known of it."""
     if info is not None:
         span.set_attributes(answer_attributes(info, info.stop))
         if info.failure is not None:
@@ -101,13 +99,3 @@ def finish(span: Span, value: JsonValue, info: AnswerInfo | None) -> None:
         elif info.stop is None:
             set_failed(span, "cancelled", "the answer was not read to its end")
     span.end()
-
-
-def _info(value: JsonValue) -> AnswerInfo | None:
-    try:
-        read = answered(value)
-        for _ in read:  # the record is complete after the events
-            pass
-    except ToolFmtError:
-        return None
-    return read.info

@@ -14,17 +14,16 @@ from typing import Final
 
 from anyio import to_thread
 
-from toolfmt import jsontext
 from toolfmt.detection.unread_calls import UNREAD
 from toolfmt.events import CallEnd, CallFailed, Event, TextDelta
 from toolfmt.gateway.backs import Upstream
+from toolfmt.gateway.journal import log_line
 from toolfmt.jsontext import is_object
 from toolfmt.lookup.registry import AUTO
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.parsing import parse
 from toolfmt.transcripts.formats import find
 
-log: Final = logging.getLogger("toolfmt.gateway")
 _LONGEST: Final = 65536
 """Characters of an answer that are searched."""
 _MODELS: Final = 256
@@ -58,7 +57,7 @@ async def unread_notices(
             f"or give the back api = text and dialect = {dialect} (--api text --dialect {dialect})"
         )
         line = {"back": upstream.name, "model": model, UNREAD: dialect, "advice": advice}
-        log.warning("%s", jsontext.dumps(line))
+        log_line(logging.WARNING, line)
     return {UNREAD: "1"}
 
 
