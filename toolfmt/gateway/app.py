@@ -99,7 +99,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     routes += [Route(path, answer, methods=["GET"]) for path, answer in open_paths.items()]
     routes += [Route(path, _checked(access, answer), methods=["GET"]) for path, answer in closed_paths.items()]
     failing: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
-    journal = Middleware(Journal, metrics=metrics)
+    journal = Middleware(Journal, count=metrics.count)
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=failing, middleware=[journal])
 
 

@@ -20,12 +20,11 @@ from uuid import uuid4
 from toolfmt import jsontext
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from starlette.requests import HTTPConnection
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from toolfmt.gateway.metrics import Metrics
     from toolfmt.model import JsonObject
     from toolfmt.transcripts.answering.answer_info import Usage
     from toolfmt.transcripts.comparing.loss import Loss
@@ -76,7 +75,7 @@ class Entry:
         """Note that the answer begins."""
         self.status, self.answered = status, time.perf_counter()
 
-    def end(self, metrics: Metrics) -> None:
+    def end(self, count: Callable[[Entry], None]) -> None:
         """Log and count the request, once."""
         if self.ended is not None:
             return
@@ -84,7 +83,7 @@ class Entry:
         self.answered = self.ended if self.answered is None else self.answered
         if self.path in _QUIET and self.status == _OK:
             return
-        metrics.count(self)
+        count(self)
         broken = self.status >= _SERVER_ERROR or (self.stream and self.error)
         log_line(logging.ERROR if broken else logging.INFO, self._line(self.answered, self.ended))
 
@@ -106,9 +105,9 @@ def _ms(seconds: float) -> float:
 class Journal:
     """Middleware that logs and counts every request when its answer has ended."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, count: Callable[[Entry], None]) -> None:
         self._app = app
-        self._metrics = metrics
+        self._count = count
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -121,7 +120,7 @@ class Journal:
             if message["type"] == "http.response.start":
                 entry.begin(message["status"])
             elif not message.get("more_body"):
-                entry.end(self._metrics)
+                entry.end(self._count)
             await send(message)
 
         try:
@@ -132,7 +131,7 @@ class Journal:
             raise
         finally:
             entry.error = entry.error or DISCONNECTED
-            entry.end(self._metrics)
+            entry.end(self._count)
 
 
 def log_line(level: int, line: JsonObject) -> None:

@@ -99,7 +99,7 @@ class SocketServer:
                     failed: JsonObject = {"type": "error", "status": entry.status, **write_error(error.failure, face)}
                     await socket.send_text(jsontext.dumps(failed, compact=True))
         finally:
-            entry.end(self._metrics)
+            entry.end(self._metrics.count)
 
 
 def _request(text: str) -> JsonObject:
