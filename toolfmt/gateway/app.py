@@ -31,7 +31,7 @@ from toolfmt.gateway.counting import Counting
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import Handler
-from toolfmt.gateway.journal import Entry, Journal, log_line, log_requests
+from toolfmt.gateway.journal import Entry, RequestJournal, log_line, log_requests
 from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.gateway.pools import Pools
 from toolfmt.gateway.serving import FaceServer, json_response
@@ -99,7 +99,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     routes += [Route(path, answer, methods=["GET"]) for path, answer in open_paths.items()]
     routes += [Route(path, _checked(access, answer), methods=["GET"]) for path, answer in closed_paths.items()]
     failing: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
-    journal = Middleware(Journal, count=metrics.count)
+    journal = Middleware(RequestJournal, count=metrics.count)
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=failing, middleware=[journal])
 
 

@@ -102,7 +102,7 @@ def _ms(seconds: float) -> float:
     return round(seconds * 1000, 1)
 
 
-class Journal:
+class RequestJournal:
     """Middleware that logs and counts every request when its answer has ended."""
 
     def __init__(self, app: ASGIApp, count: Callable[[Entry], None]) -> None:
