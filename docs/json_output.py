@@ -130,7 +130,7 @@ check = shape(
 diagnosis = shape(
     "DiagnosisJson",
     "What is wrong with a chat template.",
-    {"path": str, "template": str, "dialect": str, "ok": bool, "checks": list[check]},
+    {"path": str, "template": str, "dialect": str, "ok": bool, "others": list[str], "checks": list[check]},
 )
 probe_finding = shape("ProbeFindingJson", "What a server does to a call.", fields_of(ProbeFinding, read=list[str]))
 probed = shape(

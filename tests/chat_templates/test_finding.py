@@ -62,6 +62,18 @@ def test_a_broken_response_template_is_reported_and_passed_over(tmp_path: Path) 
     assert "/fields/content/opens" in found.reasons[1]
 
 
+def test_of_dialects_that_write_the_same_the_most_widely_used_comes_first(tmp_path: Path) -> None:
+    plain = (
+        "{% for tool in tools or [] %}{{tool | tojson}}{% endfor %}{% for m in messages %}"
+        "{{'<|im_start|>' + m.role + '\\n' + (m.content or '')}}{% for call in m.tool_calls or [] %}"
+        """{{'<tool_call>\\n{"name": "' + call.function.name + '", "arguments": '}}"""
+        "{{(call.function.arguments | tojson) + '}\\n</tool_call>'}}{% endfor %}{{'<|im_end|>\\n'}}{% endfor %}"
+    )
+    found = toolfmt.find_dialect(jinja(tmp_path, plain))
+    assert (found.dialect.name, found.others[:1]) == ("qwen25", ("hermes",))
+    assert toolfmt.diagnose(tmp_path).others[0] == "hermes"
+
+
 @pytest.mark.parametrize(
     ("source", "names"), [(TAGS, {"hermes", "qwen25"}), (IDS, {"hermes", "qwen25"}), (XML, {"qwen3-coder"})]
 )

@@ -181,6 +181,20 @@ def test_no_row_is_written_that_teaches_nothing(run: Run, target: str, repair: t
             assert "not a row to train on" in err or "nothing is left" in err, (name, err)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_why_rows_are_left_out_is_in_the_summary_and_the_report(run: Run, tmp_path: Path, jobs: int) -> None:
+    source, report = tmp_path / "a.jsonl", tmp_path / "report.json"
+    source.write_text(lines(chat(0), *({"messages": chat(at)["messages"][:1]} for at in range(3)), 7), "utf-8")
+    options = ("--from", "openai-chat", "--to", "trl", "--on-error", "skip", "--report", report, "--jobs", jobs)
+    code, _, err = run("convert", source, *options)
+    reason = "/messages/0: not a row to train on: no message is the assistant's, so there is nothing to learn"
+    assert code == 1
+    assert f"toolfmt: 3 left out, the first at {source}:2: {reason}\ntoolfmt: 1 left out, {source}:5: " in err
+    first, second = json.loads(report.read_text("utf-8"))["failed_because"]
+    assert first == {"times": 3, "first": {"file": str(source), "line": 2, "reason": reason}}
+    assert second["times"] == 1
+
+
 @pytest.mark.parametrize("target", ["openai-finetune", "trl", "hf-chat", "sharegpt"])
 def test_what_follows_the_last_answer_is_dropped_if_asked(run: Run, target: str) -> None:
     longer = {"messages": [*chat(1)["messages"], {"role": "user", "content": "And?"}]}

@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from toolfmt import jsontext
 from toolfmt.cli.files import Files, check_jobs, progress
-from toolfmt.cli.output import INTERRUPTED, UsageError, note, write_table
+from toolfmt.cli.output import INTERRUPTED, UsageError, counted_as, note, note_reasons, write_table
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
 from toolfmt.corpora.output import CorpusOutput, Places, State, StateFile, growing, inputs
@@ -197,9 +197,10 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     rows = tally.table()
     if rows:
         write_table(("loss", "action", "times", "conversations", "what it is"), rows, to=sys.stderr)
+    note_reasons(tally.reasons.report(), "left out")
     left = f", {tally.failed} left out{kept}" if tally.failed else ""
     left += f", {tally.filtered} not selected" if tally.filtered else ""
-    left += f", {tally.duplicates} duplicates" if tally.duplicates else ""
+    left += f", {counted_as(tally.duplicates, 'duplicate')}" if tally.duplicates else ""
     if tally.bookkeeping:
         losses = "loss" if tally.bookkeeping == 1 else "losses"
         left += f"; {tally.bookkeeping} {losses} of bookkeeping (--report lists them)"

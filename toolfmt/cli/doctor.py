@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.output import say, write_json, write_table
+from toolfmt.cli.output import note, say, write_json, write_table
 from toolfmt.cli.prompt import Variables, model_folder, variables
 from toolfmt.workshop.doctor.diagnosis import Diagnosis, diagnose
 
@@ -46,6 +46,8 @@ def _show(found: Diagnosis) -> None:
             for at, message in enumerate(messages or [""])
         ]
     write_table((found.dialect or "no dialect", "", f"template {found.template!r} of {found.path}"), rows)
+    if found.others:
+        note(f"{', '.join(found.others)} read its calls too")
 
 
 def _without_tools(found: Diagnosis) -> bool:

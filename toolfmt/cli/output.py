@@ -20,7 +20,7 @@ from toolfmt.errors import ToolFmtError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from toolfmt.model import JsonValue  # imports pydantic
+    from toolfmt.model import JsonObject, JsonValue  # imports pydantic
 
 USAGE: Final = 2
 """The exit code when the command, or a file that it was given, cannot be used."""
@@ -60,6 +60,15 @@ def note(text: str) -> None:
     for before, line in pairwise(lines):
         written += f"{_BREAK if (before.startswith(_ITEM) or line.startswith(_ITEM)) else ' '}{line}"
     sys.stderr.write(f"toolfmt: {written}\n")
+
+
+def note_reasons(reasons: Iterable[JsonObject], what: str) -> None:
+    """Write a line for each reason why conversations are `what`, with the place of the first one."""
+    for reason in reasons:
+        first = reason["first"]
+        where = f"{first['file']}:{first['line']}" if first["line"] else first["file"]
+        place = where if reason["times"] == 1 else f"the first at {where}"
+        note(f"{reason['times']} {what}, {place}: {first['reason']}")
 
 
 def counted_as(count: int, noun: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.files import Files, check_jobs, progress
-from toolfmt.cli.output import counted_as, note, write_json, write_table
+from toolfmt.cli.output import counted_as, note, note_reasons, write_json, write_table
 from toolfmt.corpora.engines import mapped
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.statistics import Statistics, count_batch
@@ -57,10 +57,7 @@ def _show(report: JsonObject) -> None:
     for columns, rows in tables:
         if rows:
             write_table(columns, rows)
-    for reason in report["unreadable_because"]:
-        first = reason["first"]
-        where = f"{first['file']}:{first['line']}" if first["line"] else first["file"]
-        note(f"{reason['times']} unreadable, the first at {where}: {first['reason']}")
+    note_reasons(report["unreadable_because"], "unreadable")
     if tokens := report.get("tokens"):
         note(f"{tokens['all']} tokens, {tokens['longest']} in the longest conversation")
     orphans = report["results_of_no_call"]

@@ -6,23 +6,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass, field, replace
-from typing import Final
+from dataclasses import asdict, dataclass, field
 
 from toolfmt.conversation import CallPart, ResultPart, Transcript, parse_failure
 from toolfmt.corpora.batches import Batch
+from toolfmt.corpora.reasons import Reasons
 from toolfmt.corpora.rows import Picked, Row
 from toolfmt.corpora.sources import Source
 from toolfmt.corpora.tokens import count_tokens
 from toolfmt.errors import ParseError
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.flat import flatten
-
-_REASONS: Final = 20
-"""The number of reasons that are counted separately."""
-_OTHERS: Final = ""
 
 
 @dataclass(slots=True)
@@ -46,16 +41,6 @@ class ToolCount:
 
 
 @dataclass(slots=True)
-class Reason:
-    """A reason why conversations are unreadable: the place of the first one, the message, and how many there are."""
-
-    file: str
-    line: int
-    text: str
-    times: int = 0
-
-
-@dataclass(slots=True)
 class Statistics:
     """The counts of many conversations; its size depends on the number of tools, not of conversations."""
 
@@ -67,7 +52,7 @@ class Statistics:
     """The tokens of the longest conversation."""
     orphans: int = 0
     """Results without a call."""
-    reasons: dict[str, Reason] = field(default_factory=dict[str, "Reason"])
+    reasons: Reasons = field(default_factory=Reasons)
     """Why conversations are unreadable."""
     formats: Counter[str] = field(default_factory=Counter[str])
     messages: Counter[str] = field(default_factory=Counter[str])
@@ -92,14 +77,13 @@ class Statistics:
         self._calls(transcript)
 
     def refuse(self, row: Row, reason: str) -> None:
-        """Count an unreadable conversation; reasons that differ only in numbers are counted together."""
+        """Count an unreadable conversation."""
         self.unreadable += 1
-        self._reason(re.sub(r"\d+", "N", reason), Reason(row.file, row.line, reason)).times += 1
+        self.reasons.add(row.file, row.line, reason)
 
     def merge(self, other: Statistics) -> None:
         """Add the counts of further conversations."""
-        for key, more in other.reasons.items():
-            self._reason(key, more).times += more.times
+        self.reasons.merge(other.reasons.report())
         for name in ("conversations", "unreadable", "orphans", "tokens"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
@@ -108,21 +92,13 @@ class Statistics:
         for name, count in other.tools.items():
             self.tools[name].merge(count)
 
-    def _reason(self, key: str, first: Reason) -> Reason:
-        """Return the count of a reason; reasons after the first twenty share one."""
-        name = key if key in self.reasons or len(self.reasons) < _REASONS else _OTHERS
-        return self.reasons.setdefault(name, replace(first, times=0))
-
     def report(self) -> JsonObject:
         """Return the counts as JSON, the most frequent first."""
         tools = sorted(self.tools.items(), key=lambda item: (-item[1].calls, -item[1].declared, item[0]))
         return {
             "conversations": self.conversations,
             "unreadable": self.unreadable,
-            "unreadable_because": [
-                {"times": one.times, "first": {"file": one.file, "line": one.line or None, "reason": one.text}}
-                for one in sorted(self.reasons.values(), key=lambda one: -one.times)
-            ],
+            "unreadable_because": self.reasons.report(),
             "results_of_no_call": self.orphans,
             **({"tokens": {"all": self.tokens, "longest": self.longest}} if self.tokens else {}),
             "formats": dict(self.formats.most_common()),

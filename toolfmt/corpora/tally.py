@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from toolfmt.corpora.reasons import Reasons
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.comparing.loss import CODES, SEVERITIES, Loss
 
@@ -34,6 +35,8 @@ class Tally:
     without_loss: int = 0
     filtered: int = 0
     duplicates: int = 0
+    reasons: Reasons = field(default_factory=Reasons)
+    """Why conversations were left out."""
     counts: defaultdict[tuple[str, str], Count] = field(
         default_factory=lambda: defaultdict[tuple[str, str], Count](Count)
     )
@@ -55,8 +58,14 @@ class Tally:
                 count.examples.append({**where, "path": loss.path, "detail": loss.detail})
         self.without_loss += exact
 
+    def refuse(self, file: str, line: int, reason: str) -> None:
+        """Count a conversation that is left out."""
+        self.failed += 1
+        self.reasons.add(file, line, reason)
+
     def merge(self, later: Tally) -> None:
         """Add the counts of further conversations."""
+        self.reasons.merge(later.reasons.report())
         for name in _COUNTED:
             setattr(self, name, getattr(self, name) + getattr(later, name))
         for key, more in later.counts.items():
@@ -69,6 +78,7 @@ class Tally:
         """Return the counts as JSON."""
         return {
             **{name: getattr(self, name) for name in _COUNTED},
+            "failed_because": self.reasons.report(),
             "losses": [
                 {
                     "code": code,
@@ -87,6 +97,7 @@ class Tally:
     def of(cls, report: JsonObject) -> Tally:
         """Restore a tally from its report."""
         made = cls(**{name: report[name] for name in _COUNTED})
+        made.reasons.merge(report["failed_because"])
         for loss in cast("list[JsonObject]", report["losses"]):
             made.counts[loss["code"], loss["action"]] = Count(loss["times"], loss["conversations"], loss["examples"])
         return made

@@ -141,7 +141,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 break
             where: JsonObject = {"file": row.file, "line": row.line or None}
             done.failures.append({**where, "reason": str(error), "text": row.text})
-            done.tally.failed += 1
+            done.tally.refuse(row.file, row.line, str(error))
         else:
             if work.unique:
                 done.kept.append(Kept(row.file, row.line, chosen, text, losses))

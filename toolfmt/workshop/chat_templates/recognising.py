@@ -29,7 +29,7 @@ from toolfmt.model import ToolResult
 from toolfmt.parsing import parse
 from toolfmt.rendering import render_calls
 from toolfmt.workshop.chat_templates.answers import TOOLS, Answers, TemplateAnswer
-from toolfmt.workshop.marking import call_markers, markers
+from toolfmt.workshop.marking import call_markers
 
 _TURN_END: Final = re.compile(r"(?:\s|</?[\w|｜▁]+>|<[|｜][^<>\s]*[|｜]>|\[e~\[|\]~b\])*")
 """What may end a turn after the calls, for a dialect that does not know it."""
@@ -51,7 +51,7 @@ class Fit:
     around: int
     """Its markers around results, tools, reasoning and turns that the template has."""
     foreign: int
-    """Its markers that the template does not have."""
+    """Its markers of calls that the template does not have; those of reasoning may be missing in any template."""
 
     @property
     def rank(self) -> tuple[int, ...]:
@@ -78,7 +78,7 @@ def _fit(dialect: Dialect[str], source: str, found: Answers) -> Fit | None:
     rest = [answer for answer in (found.nested, found.empty) if answer is not None and reads(dialect, answer)]
     known = [*must, *rest]
     assert dialect.syntax is not None  # noqa: S101 - asked by the caller
-    syntax, own = dialect.syntax, markers(dialect)
+    syntax = dialect.syntax
     around = [marker for pair in (*syntax.reasoning, *syntax.unwrap, *syntax.hidden) for marker in pair]
     around += [*syntax.stop, *syntax.tools.split("{tools}")]
     return Fit(
@@ -88,7 +88,7 @@ def _fit(dialect: Dialect[str], source: str, found: Answers) -> Fit | None:
         ended=sum(reads(dialect, replace(answer, text=answer.text + answer.tail), whole=True) for answer in known),
         exact=sum(_writes(dialect, answer) for answer in known),
         around=_results(dialect, found) + sum(marker.strip() in source for marker in around if marker.strip()),
-        foreign=sum(marker not in source for marker in (*own.keep, *own.stop)),
+        foreign=sum(marker not in source for marker in call_markers(syntax)),
     )
 
 

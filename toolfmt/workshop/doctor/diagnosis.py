@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect
-from toolfmt.errors import TemplateError, TemplateRefusedError, UnknownDialectError
+from toolfmt.errors import SUGGESTED, TemplateError, TemplateRefusedError, UnknownDialectError
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.workshop.chat_templates.finding import found_in
@@ -53,6 +53,8 @@ class Diagnosis:
     """Which of the folder's templates was examined."""
     dialect: str
     checks: tuple[Check, ...]
+    others: tuple[str, ...] = field(default=(), compare=False)
+    """If no dialect was named: the next known dialects that read the template's calls, the likeliest first."""
 
     @property
     def ok(self) -> bool:
@@ -87,7 +89,7 @@ def diagnose(
     if broken.status == "fail":
         named = "" if dialect is None else default_registry().resolve(dialect=dialect).name
         return Diagnosis(folder.path, name, named, (broken,))
-    how, found = dialect_of(folder, name, dialect)
+    how, found, others = dialect_of(folder, name, dialect)
     checks = (
         how,
         _check("tools", lambda: tool_findings(pen)),
@@ -95,22 +97,23 @@ def diagnose(
         _check("results", lambda: result_findings(pen, found)),
         _check("history", lambda: history_findings(pen, found)),
     )
-    return Diagnosis(folder.path, name, "" if found is None else found.name, checks)
+    return Diagnosis(folder.path, name, "" if found is None else found.name, checks, others)
 
 
 def dialect_of(
     folder: TokenizerFolder, template: str, named: AnyDialect | str | None
-) -> tuple[Check, AnyDialect | None]:
-    """Find the dialect of the model's answers, and how it was found; None if it is unknown."""
+) -> tuple[Check, AnyDialect | None, tuple[str, ...]]:
+    """Find the dialect of the model's answers, how it was found (None if it is unknown), and others that read them."""
     if named is not None:
-        return Check("dialect", "ok"), default_registry().resolve(dialect=named)
+        return Check("dialect", "ok"), default_registry().resolve(dialect=named), ()
     try:
         found = found_in(folder, template=template)
     except UnknownDialectError as error:
-        return Check("dialect", "fail", (TemplateFinding("fail", str(error)),)), None
-    if found.how == _USUAL[folder.response_template is not None]:
-        return Check("dialect", "ok"), found.dialect
-    return Check("dialect", "note", tuple(TemplateFinding("note", reason) for reason in found.reasons)), found.dialect
+        return Check("dialect", "fail", (TemplateFinding("fail", str(error)),)), None, ()
+    notes = tuple(TemplateFinding("note", reason) for reason in found.reasons)
+    usual = found.how == _USUAL[folder.response_template is not None]
+    how = Check("dialect", "ok") if usual else Check("dialect", "note", notes)
+    return how, found.dialect, found.others[:SUGGESTED]
 
 
 _USUAL: Final = {True: "response_template", False: "known"}
