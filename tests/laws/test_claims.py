@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tests import sampling
@@ -103,3 +104,23 @@ def test_a_misspelt_argument_makes_its_call_fail(dialect: Dialect[str]) -> None:
         assert _calls(dialect, text) in ([], [{"city": "Oslo", "units": "metric"}]), text
     for key in () if dialect.traits.strict else ("scale", "unified"):
         assert _calls(dialect, _forecast(dialect, {"city": "Oslo", key: "1 a"})) == [{"city": "Oslo", key: "1 a"}]
+
+
+def test_a_call_that_is_given_up_and_written_again_runs_once(dialect: Dialect[str]) -> None:
+    arguments: JsonObject = {"city": "Oslo", "units": "metric"}
+    whole, part = _forecast(dialect, arguments), _forecast(dialect, {"city": "Oslo"})
+    for cut in (_alike(whole, part), whole.index("Oslo") + len("Oslo")):
+        for between in ("\n", "\n\n"):
+            text = f"{whole[:cut].rstrip(', ')}{between}{whole}"
+            for repair in (False, True):
+                result = parse(text, dialect=dialect, tools=[FORECAST], repair=repair)
+                assert all(call.arguments == arguments for call in result.calls), text
+
+
+def test_the_closer_of_another_format_is_in_no_value(dialect: Dialect[str]) -> None:
+    text = _forecast(dialect, {"city": "Oslo", "units": "metric"})
+    end = text.index("metric") + len("metric")
+    closer = re.match(r"\s*(</[^<>]+>|<\|[^<>]+\|>)", text[end:])
+    for other in ("[/TOOL_CALLS]", "<|tool_call_end|>", "}", ")", "]") if closer else ():
+        damaged = text[:end] + other + text[end + closer.end() :]
+        assert _calls(dialect, damaged) == [], damaged

@@ -76,6 +76,37 @@ def test_a_call_with_a_slip_never_vanishes(dialect: Dialect[str], choice: str) -
         assert result.hint or noticed or noted[0].kind == "stray_header", what
 
 
+HEADER = "<|channel|>commentary to=functions.note <|constrain|>json<|message|>"
+BEAM = ' to=note<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name="text">\na\n</rfl:parameter><|call|>'
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer"),
+    [
+        ("harmony", HEADER.replace("|>json", "|>>json") + '{"text": "a"}<|call|>'),
+        ("harmony", "<|start|>assistant" + HEADER.replace("<|channel|>", "**<|channel|>**") + '{"text": "a"}<|call|>'),
+        ("harmony", "<|start|>assistant" + HEADER.replace("<|constrain|>", "]") + '{"text": "a"}<|call|>'),
+        ("inkling", '<|message_model|>note<think>{"name": "note", "args": {"text": "a"}}<|end_message|>'),
+    ],
+)
+def test_a_broken_header_that_names_a_tool_is_that_of_a_failed_call(dialect: str, answer: str) -> None:
+    result = toolfmt.parse(answer, dialect=dialect, tools=TOOLS)
+    assert [failure.name for failure in result.failures] == ["note"]
+    assert not result.calls
+    assert tuple(coalesce([*toolfmt.parse_stream(iter(answer), dialect=dialect, tools=TOOLS)])) == result.events
+
+
+@pytest.mark.parametrize("words", ["Let me do that.\n", "Sure. ", "Close it with </b>: "])
+def test_a_header_after_words_is_read(words: str) -> None:
+    for dialect, answer in (("beam", BEAM), ("harmony", f" to=functions.note<|message|>{{{NOTE}}}<|call|>")):
+        result = toolfmt.parse(words + answer, dialect=dialect, tools=TOOLS)
+        assert [call.arguments for call in result.calls] == [{"text": "a"}]
+        assert result.text.strip() == words.strip()
+        stream = toolfmt.parse_stream(iter(words + answer), dialect=dialect, tools=TOOLS)
+        assert tuple(coalesce([*stream])) == result.events
+
+
+NOTE = '"text": "a"'
 DEEPSEEK = (
     "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>"
     'note\n```json\n{"text": "a"}\n```<\uff5ctool\u2581call\u2581end\uff5c><\uff5ctool\u2581calls\u2581end\uff5c>'

@@ -29,6 +29,7 @@ from toolfmt.parsers.scanning.cursor import NEVER, Cursor, Malformed, Reading, T
 from toolfmt.parsers.scanning.damage import differs_by_one_character, misread
 from toolfmt.parsers.scanning.patterns import cut_off, match_first, match_next
 from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.parsers.scanning.resuming import repeats
 from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import coerce, declares, kind_of, property_names, property_schema, types
 
@@ -151,6 +152,8 @@ class LiteralReader:
         found = yield from match_next(self._cur, self._grammar.unclosed)
         name = None if found is None else found.groupdict().get("name")
         if found is None or (name is not None and name not in self._tools):
+            return False
+        if (yield from repeats(self._cur, self._draft.start)):
             return False
         self._note("the arguments are not closed", "missing_close", guessed=True)
         self._open = True

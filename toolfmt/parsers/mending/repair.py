@@ -7,6 +7,7 @@ slip does not leave one reading, there is no call.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -103,7 +104,8 @@ class RepairingParser(PassingParser):
         )
         empty = any(not call.arguments for call in calls) and not _EMPTY(raw)
         fits = all(self._mender.fits(call, raw) for call in calls)
-        return events if calls and not lost and not empty and fits else []
+        again = any(_begins(one, other) for one, other in itertools.pairwise(calls))
+        return events if calls and not (lost or empty or again) and fits else []
 
     def _numbered(self, events: list[Event], failure: CallFailed) -> Iterator[Event]:
         for event in events:
@@ -185,6 +187,17 @@ def _valid(tool: ToolDefinition, call: ToolInvocation) -> bool:
         return not problems(tool, call.arguments)
     except SchemaError:
         return True  # a schema that cannot be checked against says nothing
+
+
+def _begins(one: ToolInvocation, other: ToolInvocation) -> bool:
+    """Whether a call is the beginning of the next one, so that it was given up."""
+    shared = other.arguments
+    kept = all(key in shared and str(shared[key]).startswith(_cut(value)) for key, value in one.arguments.items())
+    return one.name == other.name and kept
+
+
+def _cut(value: object) -> str:
+    return str(value).rstrip(" \t\r\n.")
 
 
 def _called(events: list[Event]) -> list[ToolInvocation]:

@@ -19,9 +19,10 @@ from toolfmt.model import JsonObject
 from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
 from toolfmt.parsers.bodies.element_grammar import ElementGrammar
 from toolfmt.parsers.compiled.sections import FormGrammar
-from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Cursor, Malformed, Reading
+from toolfmt.parsers.scanning.cursor import NEVER, Cursor, Malformed, Reading
 from toolfmt.parsers.scanning.damage import letters
 from toolfmt.parsers.scanning.patterns import cut_off, match_next, search_on
+from toolfmt.parsers.scanning.resuming import repeats
 from toolfmt.parsers.scanning.sink import Draft, Sink
 from toolfmt.schema import declares, takes_none
 
@@ -216,22 +217,15 @@ def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Rea
 def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Reading[None]:
     """Raise `Malformed` where an unclosed call is written again from its head on: the first was given up."""
     begun = yield from match_next(cur, elements.begin_again)
-    if begun is None or begun["call"].strip() != draft.opening:
+    if begun is None:
         return
-    at, cur.deadline = cur.at, NEVER  # what is ahead is no part of the call
-    text = cur.since(draft.start).rpartition(draft.opening)[2].rstrip(WHITE)
-    start = cur.base + begun.end()
-    read, size = 0, len(text)
-    while True:
-        after = cur.buf[start + read - cur.base : start + size - cur.base]
-        if not text.startswith(after, read):
-            return
-        read += len(after)
-        if read == size:
-            raise Malformed("malformed", "the call is not closed, and is written again after that", at)
-        if cur.eof:
-            return
-        yield
+    at, opening = cur.at, draft.opening
+    start = draft.start + max(cur.since(draft.start).rfind(opening), 0)
+    cur.pos = begun.start("call")
+    again = (not opening or begun["call"].strip() == opening) and (yield from repeats(cur, start, at))
+    cur.rewind(at)
+    if again:
+        raise Malformed("malformed", "the call is not closed, and is written again after that", at)
 
 
 def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:

@@ -42,6 +42,7 @@ from toolfmt.parsers.reading.skipping import Skipper
 from toolfmt.parsers.scanning.cursor import NEVER, Cursor, Malformed, Reading, Truncated
 from toolfmt.parsers.scanning.patterns import FENCE, GAP, Tag, cut_off, match_next, skip_cut
 from toolfmt.parsers.scanning.raw_ends import Closer
+from toolfmt.parsers.scanning.resuming import repeats
 from toolfmt.parsers.scanning.sink import Draft, Sink
 from toolfmt.schema import takes_none
 
@@ -279,6 +280,8 @@ class CallReader:
             return None
         again = cur.buf[cur.pos : cur.pos + 1] in {"{", ";"} and form.head is None and not form.form.array
         if not again and (yield from match_next(cur, markers)) is None:
+            return None
+        if not again and (yield from repeats(cur, draft.start)):
             return None
         if found is not None:
             arguments = found.without_brace(cur)

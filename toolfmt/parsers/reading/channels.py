@@ -8,6 +8,8 @@ input follows; a call's body decides itself where it ends.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import regex
 
 from toolfmt import jsontext
@@ -29,6 +31,8 @@ from toolfmt.parsers.scanning.sink import Draft, Sink, Spoken
 from toolfmt.parsers.scanning.surroundings import Surroundings
 from toolfmt.schema import property_names
 
+_LEAD = regex.compile(r"[^\s<>|]{1,16}=(?=.*\{name\})").findall
+_WORDS = regex.compile(r"[\w.\-]{1,256}").findall
 _BLANK = regex.compile(r"\s{0,256}").match
 
 
@@ -41,11 +45,17 @@ class FrameGrammar:
         self.forms: list[FormGrammar] = [form for section in grammar.sections for form in section.forms]
         self.header = regex.compile(frame.header)
         self.breaks = regex.compile("|".join(map(regex.escape, (*frame.ends, frame.start))))
-        self.loose_breaks = regex.compile("|".join(map(regex.escape, (*frame.ends, frame.start, *frame.opens))))
+        self.lead = next(iter(_LEAD(frame.call)), "")
+        """The text before the recipient in the header of a call, with which the header may begin."""
+        loose = [*map(regex.escape, (*frame.ends, frame.start, *frame.opens))]
+        loose += [rf"{regex.escape(self.lead)}(?=[^\s<|]{{1,256}}[ \t]{{0,8}}<\|)"] if self.lead else []
+        self.loose_breaks = regex.compile("|".join(loose))
         """What may end text that has no header of its own."""
+        elements = [form.elements.value_starts[:1] for form in self.forms if form.elements is not None]
+        self.values = [start for starts in elements for start in starts] or ['{"', "<|"]
         self.opens = regex.compile("|".join(map(regex.escape, frame.opens)) or r"(?!)")
         self.broken_ends = regex.compile("|".join(map(regex.escape, (frame.body, *frame.ends, frame.start))))
-        firsts = "".join(regex.escape(marker[0]) for marker in (*frame.ends, frame.start, *frame.opens))
+        firsts = "".join({regex.escape(one[0]) for one in (*frame.ends, frame.start, *frame.opens, self.lead) if one})
         self.stop = regex.compile(f"[{firsts}]").search
         self.begins = regex.compile(rf"\s{{0,64}}{regex.escape(frame.start)}")
         self.close = regex.compile(
@@ -59,12 +69,14 @@ class Quoting(Spoken):
     A quotation in which a message begins holds all messages up to its own end.
     """
 
-    def __init__(self, sink: Sink, at: int) -> None:
-        """Pass it on to `sink`; it begins at the absolute offset `at`."""
+    def __init__(self, sink: Sink, at: int, values: Sequence[str] = ()) -> None:
+        """Pass it on to `sink`; it begins at the absolute offset `at`. With `values` arguments begin."""
         super().__init__(sink, at)
         self._pieces = Pieces()
         self._around = Surroundings()
         self._ticks, self._code = 0, False  # code may begin and end in other lines
+        self._values, self.in_call = values, False
+        """Arguments begin in the text, which may be the rest of a broken call."""
 
     def add(self, text: str) -> None:
         """Take a piece."""
@@ -80,6 +92,7 @@ class Quoting(Spoken):
         """Whether the marker that follows is quoted; `begins` if a message begins with it."""
         around, text = self._around, self._pieces.take()
         around.read(text)
+        self.in_call = self.in_call or any(map(text.__contains__, self._values))
         self._ticks += (ticks := text.count("`"))
         self._code = bool(self._ticks % 2) and (begins or (self._code and not ticks))
         if begins and around.shows:
@@ -160,7 +173,7 @@ class ChannelParser(GrammarDriver):
         cur.release()
         opened = yield from match_next(cur, self._grammar.opens)
         if opened is None:
-            yield from self._body(Quoting(sink, cur.at), self._grammar.loose_breaks)
+            yield from self._body(Quoting(sink, cur.at, self._grammar.values), self._grammar.loose_breaks)
             return
         start = cur.at
         cur.mark()
@@ -168,10 +181,21 @@ class ChannelParser(GrammarDriver):
         end = yield from search_on(self._cur, self._grammar.broken_ends)
         if end is not None and not end.group().startswith(self._grammar.frame.start):
             cur.pos = end.end()
+        name = self._named(cur.since(start))
+        if name:
+            problem = Malformed("malformed", "the header of the call is broken", start, cur.at)
+            yield from self._failed(self._draft(start, name), problem)
+            cur.release()
+            return
         sink.note("stray_header", cur.since(start), (start, cur.at))
         cur.release()
         if end is not None and end.group() == self._grammar.frame.body:
             yield from self._emit_body("text")
+
+    def _named(self, header: str) -> str:
+        """Return the name of the offered tool that a broken header holds; "" if there is none."""
+        words = (word.rpartition(".")[2] for word in _WORDS(header))
+        return next((word for word in words if word in self._sink.options.tools), "")
 
     def _emit_body(self, to: str) -> Reading[None]:
         """Read a body of text or reasoning, or one that is nobody's business."""
@@ -200,7 +224,9 @@ class ChannelParser(GrammarDriver):
             if found is not None and not found.partial:
                 ends = found.group() in grammar.frame.ends
                 quoted = isinstance(out, Quoting) and out.holds(begins=not ends)
-                if quoted and not ends:
+                if isinstance(out, Quoting) and out.in_call and found.group() == grammar.lead:
+                    ended = None
+                elif quoted and not ends:
                     yield from self._note_quoted()
                     ended = None
                 else:
@@ -231,7 +257,7 @@ class ChannelParser(GrammarDriver):
     def _ends(self, marker: str) -> Reading[bool | None]:
         """Whether the body ends at the cursor: True after its marker, False at a header; None if it goes on."""
         cur, start = self._cur, self._grammar.frame.start
-        if marker == start or marker in self._grammar.frame.opens:
+        if marker in {start, self._grammar.lead} or marker in self._grammar.frame.opens:
             header = yield from match_next(cur, self._grammar.header)
             return None if header is None else False
         while True:

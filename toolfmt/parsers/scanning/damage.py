@@ -23,6 +23,8 @@ _OPENING = frozenset(f"{_QUOTES}([\\|/")
 _AFTER = frozenset(f"{_QUOTES}\\ \t")
 _BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
 _CLOSING = re.compile(r"(?:<|&lt;)/([^<>&\n]{0,48}?)(?:>|&gt;)?\s*\Z").search
+_TOKEN_END = re.compile(r"(?:\[/[A-Z_]{3,40}\]|<[|\uff5c][^<>\s]{1,64}>)\s*\Z").search
+_PAIRS = {")": "(", "]": "[", "}": "{"}
 _OPENING_TAG = re.compile(r"<\w[^<>/\n]{0,48}>\s*\Z").search
 _WORD = re.compile(r"\w+").findall
 _TYPED = frozenset({"array", "object", "json", "integer", "number", "boolean"})
@@ -64,10 +66,13 @@ def ends_nearly(text: str, closer: str) -> bool:
 
 
 def ends_in_tag(text: str) -> bool:
-    """Whether a text ends with an opening tag, or with a closing one, whole or cut, that nothing in it opens."""
+    """Whether a text ends with a tag, whole or cut, or a bracket that nothing in it opens: another format's closer."""
+    last = text.rstrip()[-1:]
+    if last in _PAIRS and len(text) < REACH and text.count(last) > text.count(_PAIRS[last]):
+        return True
     found = _CLOSING(text)
     if found is None:
-        return _OPENING_TAG(text) is not None
+        return _OPENING_TAG(text) is not None or _TOKEN_END(text) is not None
     return (f"<{found[1]}" if found[1] else "<>") not in text[: found.start()]
 
 

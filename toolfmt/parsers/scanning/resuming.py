@@ -17,7 +17,7 @@ from functools import cached_property
 
 import regex
 
-from toolfmt.parsers.scanning.cursor import Cursor, Reading
+from toolfmt.parsers.scanning.cursor import NEVER, WHITE, Cursor, Reading
 from toolfmt.parsers.scanning.patterns import first_characters, match_first, match_next, search_on
 
 _TOKEN = re.compile(
@@ -207,3 +207,19 @@ class Nesting:
             cur.pos = max(found.end(), cur.pos + 1)
             if not depth:
                 return True
+
+
+def repeats(cur: Cursor, start: int, end: int | None = None) -> Reading[bool]:
+    """Whether the text from the offset `start` to `end`, or to the cursor, follows again; nothing is read."""
+    deadline, cur.deadline = cur.deadline, NEVER  # what is ahead is no part of the call
+    text = cur.since(start)[: None if end is None else end - start].strip(WHITE)
+    ahead, read, size = cur.end - len(cur.buf[cur.pos :].lstrip(WHITE)), 0, len(text)
+    while read < size:
+        after = cur.buf[ahead + read - cur.base : ahead + size - cur.base]
+        if not text.startswith(after, read) or (cur.eof and not after):
+            break
+        read += len(after)
+        if read < size and not cur.eof:
+            yield
+    cur.deadline = deadline
+    return 0 < read == size
