@@ -37,7 +37,7 @@ from typing import (
     overload,
 )
 
-from toolfmt.errors import close_names, did_you_mean
+from toolfmt.errors import close_names, did_you_mean, some
 
 MadeT = TypeVar("MadeT", bound=Callable[..., Any])
 
@@ -107,19 +107,48 @@ def _check(
 ) -> None:
     """Raise TypeError or ValueError for arguments that a function does not take."""
     taken = _parameters(function)
-    places = chain(taken.by_place.items(), repeat(taken.rest))
+    if taken.rest is None:
+        values = [*values]
+        check_places(function, values, taken)
+    places = chain(taken.by_place.items(), repeat(taken.rest or ("", _ANYTHING)))
     given = [(*place, value) for place, value in zip(places, values, strict=False)]
     for name, value in options.items():
         if name in taken.by_name:
             given.append((name, taken.by_name[name], value))
         elif not taken.anything:
             known = sorted(name for name in taken.by_name if name != "self")
-            hint = did_you_mean(close_names(name, {one: one for one in known})) or f"there are {', '.join(known)}"
+            near = did_you_mean(close_names(name, {one: one for one in known})) or f"there are {', '.join(known)}"
+            hint = advice.get(name, near)
             raise TypeError(f"there is no option {name!r}; {hint}")
     for name, kind, value in given:
         problem = kind.problem(value, f"{name}=")
         if problem is not None:
             raise type(problem)(f"{problem}; {advice[name]}") if name in advice else problem
+
+
+def by_name(function: MadeT) -> MadeT:
+    """Say which arguments are given by name, if too many are given by position; nothing else is checked."""
+    count = len(_parameters(function).by_place)
+
+    @wraps(function)
+    def called(*values: Any, **options: Any) -> Any:
+        if len(values) > count:
+            check_places(function, values, _parameters(function))
+        return function(*values, **options)
+
+    return cast("MadeT", called)
+
+
+def check_places(function: Callable[..., object], values: Sequence[object], taken: _Parameters) -> None:
+    """Raise TypeError for more arguments by position than a function takes."""
+    count, made = len(taken.by_place), cast("Any", function)
+    if len(values) <= count:
+        return
+    own = int(next(iter(taken.by_place), "") == "self")
+    names = [f"{name}=" for name in taken.by_name if name not in taken.by_place]
+    by = f"; give {_shown(values[count])} by name: {some(names)}" if names else ""
+    called = made.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    raise TypeError(f"{called}() takes {count - own} by position, not {len(values) - own}{by}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +183,7 @@ class _Kind:
             return ": put brackets around it"
         if isinstance(value, bytes) and "a str" in self.words:
             return ": decode bytes first"
-        if isclass(value) and value.__name__ in self.words:
+        if isclass(value) and (value.__name__ in self.words or " with '" in self.words):
             return f": make one with {value.__name__}(...)"
         return ": it is asynchronous" if isinstance(value, AsyncIterable) else ""
 
@@ -221,8 +250,8 @@ class _Names(dict[str, Any]):
 class _Parameters(NamedTuple):
     by_place: Mapping[str, _Kind]
     by_name: Mapping[str, _Kind]
-    rest: tuple[str, _Kind]
-    """The further parameters by place."""
+    rest: tuple[str, _Kind] | None
+    """The further parameters by place, if it takes any."""
     anything: bool
     """Whether a function takes options of any name."""
 
@@ -234,7 +263,7 @@ def _parameters(function: Callable[..., object]) -> _Parameters:
     names = _Names(made.__globals__)
     by_place: dict[str, _Kind] = {}
     by_name: dict[str, _Kind] = {}
-    anything, rest = False, ("", _ANYTHING)
+    anything, rest = False, None
     for one in signature(made).parameters.values():
         hint = names.evaluated(object if one.annotation is one.empty else one.annotation)
         if one.kind is one.VAR_KEYWORD:
@@ -324,4 +353,6 @@ def _test(base: Any) -> Callable[[Any], bool]:
     names = _members(base)
     if not names:
         return callable
-    return lambda value: all(hasattr(cast("object", type(value)), name) or hasattr(value, name) for name in names)
+    return lambda value: (
+        not isclass(value) and all(hasattr(cast("object", type(value)), name) or hasattr(value, name) for name in names)
+    )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Unpack
 
-from toolfmt.arguments import check_text, checked
+from toolfmt.arguments import by_name, check_text, checked
 from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.lookup.parse_options import ParseOptions, parse_settings
@@ -148,6 +148,7 @@ def _open(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> Parse
     return _watched(_opened(settings, settings.dialect, tools), settings.dialect.name, tools)
 
 
+@by_name
 def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     """Read a whole answer; the options are those of `ParseOptions`."""
     check_text(text, "an answer")

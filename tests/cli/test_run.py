@@ -150,7 +150,7 @@ def test_an_answer_without_calls_is_noted(run: Run) -> None:
         ("run_toolz:registry", "there is no module 'run_toolz'"),
         ("run_tools.inner:registry", "there is no module"),
         ("./run_tools:registry", "takes a module's name as `import` does"),
-        ("run_tools:needy", "needs storage: give it as inject={'storage': ...}; --tools may name an Executor"),
+        ("run_tools:needy", "give it as inject={'storage': ...} to the Executor; --tools may name an Executor"),
         ("none.json", "none.json: No such file or directory"),
     ],
 )

@@ -420,7 +420,7 @@ def refused(policy: ProjectBoundaries, value: Any, schema: Any = None) -> str | 
 def test_a_path_outside_among_other_things_is_refused(policy: ProjectBoundaries, text: str) -> None:
     reason = refused(policy, text)
     assert reason is not None
-    assert "text={'use': ['value']}" in reason
+    assert reason.endswith("is outside the project; use a path inside it")
 
 
 @pytest.mark.parametrize("text", HONEST)

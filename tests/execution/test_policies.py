@@ -331,9 +331,12 @@ def test_a_path_is_one_under_any_name(registry: ToolRegistry, project: Path, nam
     ]
 
 
-def test_a_refused_text_says_how_to_allow_it(registry: ToolRegistry, project: Path) -> None:
+def test_the_log_says_how_to_allow_a_refused_text(
+    registry: ToolRegistry, project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (execution,) = Executor(registry, policies=[ProjectBoundaries([project])]).execute_sync([call("touch", note="/x")])
-    assert "ProjectBoundaries(..., text={'touch': ['note']})" in execution.error
+    assert execution.error == "/note: '/x' is outside the project; use a path inside it"
+    assert "if it is text: ProjectBoundaries(..., text={'touch': ['note']})" in caplog.text
 
 
 def test_the_schema_says_what_is_no_path(project: Path) -> None:

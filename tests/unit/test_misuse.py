@@ -16,7 +16,7 @@ from pydantic import BaseModel
 import toolfmt
 from tests import sampling
 from toolfmt import ToolInvocation, ToolResult
-from toolfmt.agents import AgentLoop, AgentState, Budget, TextDriver
+from toolfmt.agents import AgentLoop, AgentState, Budget, NativeDriver, TextDriver
 from toolfmt.errors import (
     MissingExtraError,
     ParseError,
@@ -44,7 +44,7 @@ class City(BaseModel):
 
 
 def run(start: Any) -> None:
-    AgentLoop(TextDriver(str)).run_sync(start)
+    AgentLoop(TextDriver(repr)).run_sync(start)
 
 
 def drain(chunks: Any) -> None:
@@ -60,8 +60,23 @@ def write_file(path: str) -> None:
 
 
 TOOLS = toolfmt.ToolRegistry([write_file])
+
+
+class Server:
+    tools = ()
+
+    def call(self) -> None: ...
+
+
 WRONG_VALUES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any], str]] = {
     "any class as a tool": (toolfmt.manifest, ([object],), {}, "object is a class without described fields"),
+    "a place to run in": (
+        toolfmt.ToolRegistry().register,
+        (write_file,),
+        {"run_in": "thred"},
+        "run_in= must be 'thread', 'loop' or 'process', not 'thred'",
+    ),
+    "a tool that nothing runs": (AgentLoop, (TextDriver(repr), [{"name": "f"}]), {}, "nothing runs f: register"),
     "bytes in a record": (ToolInvocation, (), {"name": b"f"}, "should be a valid string"),
     "a misspelt tool's time-out": (
         Executor,
@@ -83,7 +98,36 @@ WRONG_VALUES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, 
     ),
 }
 MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any], str]] = {
-    "a function as a type": (AgentLoop, (TextDriver(str),), {"output": str.upper}, "not the function upper"),
+    "a dialect by position": (toolfmt.parse, ("x", "hermes"), {}, "takes 1 by position, not 2; give 'hermes' by"),
+    "options by position": (toolfmt.manifest, ([], "hermes"), {}, "by position, not 2; give 'hermes' by name: "),
+    "an option of the executor": (
+        AgentLoop,
+        (TextDriver(repr),),
+        {"servers": {}},
+        r"no option 'servers'; it is an option of the executor: executor=Executor\(tools, servers=...\)",
+    ),
+    "a driver's class": (AgentLoop, (TextDriver,), {}, r"not the class TextDriver: make one with TextDriver\(...\)"),
+    "two sets of tools": (
+        AgentLoop,
+        (TextDriver(repr), TOOLS),
+        {"executor": Executor(TOOLS)},
+        "are those of the executor",
+    ),
+    "a guard": (AgentLoop, (TextDriver(repr),), {"guards": [Budget()]}, r"guards=\[lambda: Budget\(calls=9\)\]"),
+    "an SDK's client": (NativeDriver, (object(),), {}, r"openai_chat\(client, model=...\)"),
+    "an SDK's client for text": (TextDriver, (object(),), {}, r"openai_chat\(client, model=...\)"),
+    "a model by name": (TextDriver, (), {"model": repr}, r"the model itself is given first: TextDriver\(function"),
+    "a model without parameters": (TextDriver, (lambda: "x",), {}, r"the model .* is called with \(chat\)"),
+    "a server as tools": (AgentLoop, (TextDriver(repr), Server()), {}, "servers={'NAME': server}"),
+    "an event's place": (AgentLoop(TextDriver(repr)).on_event, (int, print), {}, "int is no event"),
+    "a time-out as text": (
+        toolfmt.ToolRegistry().register,
+        (write_file,),
+        {"timeout": "5"},
+        "must be a number, not '5'",
+    ),
+    "a flag as text": (toolfmt.ToolRegistry().register, (write_file,), {"dangerous": "False"}, "must be True or False"),
+    "a function as a type": (AgentLoop, (TextDriver(repr),), {"output": str.upper}, "not the function upper"),
     "a maker of ids": (
         toolfmt.parse,
         ('<tool_call>{"name": "f", "arguments": {}}</tool_call>',),
@@ -140,9 +184,9 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
     "an option of the manifest": (toolfmt.manifest, ([],), {"exmaples": 1}, "did you mean 'examples'"),
     "an option far from any": (toolfmt.inject, ("", []), {"zzz": 1}, "there are dialect, examples, missing, model"),
     "an option of a driver": (TextDriver, (str,), {"retrys": 1}, "did you mean 'retries'"),
-    "an option of a loop": (AgentLoop, (TextDriver(str),), {"max_step": 1}, "did you mean 'max_steps'"),
-    "an option far from a loop's": (AgentLoop, (TextDriver(str),), {"zzz": 1}, "there are checkpoint, compiler, "),
-    "a schema as output": (AgentLoop, (TextDriver(str),), {"output": {"type": "object"}}, "output is a type"),
+    "an option of a loop": (AgentLoop, (TextDriver(repr),), {"max_step": 1}, "did you mean 'max_steps'"),
+    "an option far from a loop's": (AgentLoop, (TextDriver(repr),), {"zzz": 1}, "there are checkpoint, compiler, "),
+    "a schema as output": (AgentLoop, (TextDriver(repr),), {"output": {"type": "object"}}, "output is a type"),
     "a run of bytes": (run, (b"x",), {}, "start= must be an AgentState, a Message, a dict, .* not bytes"),
     "a run of pairs": (run, ([("user", "x")],), {}, "must be a Message, a dict or a str, not tuple"),
     "a run of a request": (run, ({"messages": []},), {}, "give its 'messages'"),
@@ -220,11 +264,11 @@ def test_a_provider_is_checked_beside_a_dialect(dialect: str) -> None:
 @pytest.mark.parametrize("start", ["", " ", [], None, [{"role": "system", "content": "Be brief."}]])
 def test_a_run_without_anything_to_answer_is_refused(start: Any) -> None:
     with pytest.raises(ValueError, match="nothing to answer"):
-        AgentLoop(TextDriver(str)).run_sync(start)
+        AgentLoop(TextDriver(repr)).run_sync(start)
 
 
 def test_two_system_prompts_are_refused() -> None:
-    loop = AgentLoop(TextDriver(str), system="Be brief.")
+    loop = AgentLoop(TextDriver(repr), system="Be brief.")
     with pytest.raises(ValueError, match="leave system= out"):
         loop.run_sync([{"role": "system", "content": "Be long."}, {"role": "user", "content": "Hi"}])
 
@@ -424,3 +468,13 @@ def test_an_example_that_a_dialect_cannot_represent_is_refused_with_its_place() 
     examples = {"f": [{"a": "x"}, {"a": "</parameter>\n</function>\n</tool_call>"}]}
     with pytest.raises(UnrepresentableError, match="at /examples/1: this example of 'f' cannot be written"):
         toolfmt.manifest(tools, dialect="qwen3-coder", examples=examples)
+
+
+def test_the_error_for_a_public_name_of_another_module_says_where_it_is() -> None:
+    with pytest.raises(ImportError, match=r"write: from toolfmt\.agents import AgentLoop"):
+        exec("from toolfmt import AgentLoop")  # noqa: S102 - an import that fails
+    with pytest.raises(AttributeError, match=r"write: from toolfmt\.execution import Executor"):
+        _ = toolfmt.Executor  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    assert not hasattr(toolfmt, "AgentLoop")
+    with pytest.raises(ImportError, match="cannot import name 'Nothing'"):
+        exec("from toolfmt import Nothing")  # noqa: S102 - the same

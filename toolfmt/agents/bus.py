@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from toolfmt.arguments import checked
 from toolfmt.execution.events import ExecutionEvent, Listener
+from toolfmt.execution.hooks import takes
 
 EventT = TypeVar("EventT")
 _log = logging.getLogger("toolfmt.agents")
@@ -30,11 +31,14 @@ class Bus:
     @checked
     def on(self, kind: type[EventT], callback: Callable[[EventT], object]) -> Callable[[], None]:
         """Call `callback` for every event of a kind; returns a function that removes it."""
+        if not issubclass(kind, ExecutionEvent):
+            raise TypeError(f"{kind.__name__} is no event: the events are in toolfmt.execution.events")
         return self._add(kind, callback)
 
     def _add(self, kind: type[Any], callback: Callable[[Any], object]) -> Callable[[], None]:
         if not callable(callback) or iscoroutinefunction(callback):
             raise TypeError(f"a callback is a plain function of an event, not {callback!r}: nobody would await it")
+        takes(callback, "a callback", "event")
         entry = (kind, callback)
         self._callbacks.append(entry)
         return lambda: self._callbacks.remove(entry) if entry in self._callbacks else None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
@@ -29,8 +29,8 @@ from toolfmt.agents.state import AgentState, MessageLike, Step, messages_of
 from toolfmt.agents.waiting import Decision, Interrupted, check_decisions, decided, resumed
 from toolfmt.arguments import Positive, checked
 from toolfmt.conversation import Message, TextPart
-from toolfmt.errors import DriverError, ExecutionError, warn
-from toolfmt.execution.contracts import CallExecutor
+from toolfmt.errors import DriverError, ExecutionError, some, warn
+from toolfmt.execution.contracts import CallExecutor, RunExecutor
 from toolfmt.execution.events import Listener, RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.hooks import Guard
@@ -56,7 +56,15 @@ CUT: Final[Mapping[str, str]] = {
 _checked = checked(state="AgentState.from_json reads one that was stored")
 
 
-@checked(driver="put a function that answers a chat into a TextDriver")
+@checked(
+    driver="put a function that answers a chat into a TextDriver",
+    guards="each makes a guard for a run, such as guards=[lambda: Budget(calls=9)]",
+    **{
+        one.name: f"it is an option of the executor: executor=Executor(tools, {one.name}=...)"
+        for one in fields(Executor)
+        if one.name not in {"policies", "guards", "on_event"}
+    },
+)
 class AgentLoop:
     """Runs a driver with tools. It is immutable except for its listeners, so many runs may share one.
 
@@ -92,10 +100,16 @@ class AgentLoop:
     ) -> None:
         """Check the parameters; raises TypeError or ValueError for invalid ones."""
         self._driver = driver
+        if hasattr(tools, "call"):  # a server, such as `toolfmt.mcp.connect` gives
+            raise TypeError("tools= is a server: give executor=Executor([], servers={'NAME': server})")
+        if isinstance(executor, RunExecutor) and tools is not None:
+            raise TypeError("the tools are those of the executor: give them to it, or omit executor=")
         self._tools = None if tools is None else tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         if executor is not None and policies:
             raise TypeError("policies belong to the executor: give them to the Executor, or omit executor=")
         own = ToolRegistry() if self._tools is None else self._tools
+        if executor is None and (idle := [tool.name for tool in own if own.function(tool.name) is None]):
+            raise ValueError(f"nothing runs {some(idle)}: register a function for it, or give the executor its server")
         self._executor = Executor(own, policies=policies) if executor is None else executor
         self._system = system
         self._output = None if output is None else Output(output)

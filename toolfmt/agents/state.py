@@ -56,6 +56,10 @@ class Pending:
     edited: bool = False
     """Whether a person changed the arguments that the model wrote."""
 
+    def __hash__(self) -> int:
+        """Hash the id, so that a decision under the call itself is refused with a hint."""
+        return hash(self.id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:

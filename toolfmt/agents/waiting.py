@@ -145,6 +145,8 @@ def check_decisions(
     waiting = {pending.id: pending.call for pending in state.pending}
     for name, decision in (decisions or {}).items():
         call = waiting.get(name)
+        if isinstance(name, Pending):
+            raise TypeError("a decision is given under the id of its call: decisions={pending.id: ...}")
         if call is None:
             raise ValueError(f"no call waits under the id {name!r}; waiting: {', '.join(sorted(waiting)) or 'none'}")
         arguments = decision.arguments if isinstance(decision, Approved) else None

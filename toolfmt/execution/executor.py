@@ -61,7 +61,7 @@ REFUSALS: Final = frozenset(
 """Failures that are decisions; `throw_on_failure` does not raise for them."""
 
 
-@checked(registry="such as ToolRegistry([...])")
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Executor:
     """Runs calls. It is immutable and can be shared by many runs; `dataclasses.replace` makes a changed copy.
@@ -69,7 +69,8 @@ class Executor:
     Raises TypeError or ValueError for invalid settings, such as a missing injected value or an invalid time-out.
     """
 
-    registry: ToolRegistry = field(kw_only=False)
+    registry: ToolRegistry | Any = field(kw_only=False)
+    """The tools; any form that `ToolRegistry` takes becomes one."""
     policies: Sequence[Policy | Callable[..., Any]] = field(default=(), repr=False)
     """Decide which calls may run. They are asked in the order of `Policy.step`, not in the order of this list."""
     before: Sequence[BeforeHook] = field(default=(), repr=False)
@@ -102,6 +103,8 @@ class Executor:
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        if not isinstance(self.registry, ToolRegistry):
+            object.__setattr__(self, "registry", ToolRegistry(self.registry))
         self._check_types()
         if LOCAL in self.servers:
             raise ValueError(f"{LOCAL!r} means the registry: give that server another name")
@@ -115,7 +118,10 @@ class Executor:
 
     def _checked(self) -> None:
         """Check the names of tools and arguments in the settings."""
-        tools = self.list_tools()
+        try:
+            tools = self.list_tools()
+        except Exception:  # noqa: BLE001 - anybody's server; its calls report what is wrong
+            return
         check_names("timeouts=", self.timeouts, {tool.name for tool in tools})
         check_names("inject=", self.inject, self._settings.resolver.injected(), "parameter")
         for one in (*self.policies, *self.guards):

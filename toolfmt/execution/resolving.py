@@ -94,7 +94,8 @@ class Resolver:
                 raise ValueError(f"tool {definition.name!r}: {error}") from None
             if missing:
                 raise ValueError(
-                    f"tool {definition.name!r} needs {', '.join(missing)}: give it as inject={{{missing[0]!r}: ...}}"
+                    f"tool {definition.name!r} needs {', '.join(missing)}: "
+                    f"give it as inject={{{missing[0]!r}: ...}} to the Executor"
                 )
 
     def injected(self) -> set[str]:

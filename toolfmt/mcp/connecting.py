@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapp
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
 import anyio
 from anyio import create_task_group
@@ -66,6 +66,10 @@ class OpenedOnEntry(Generic[_OpenT]):
     def __init__(self, make: Callable[[], AbstractAsyncContextManager[_OpenT]]) -> None:
         self._make = make
         self._entered: list[AsyncExitStack | ExitStack] = []
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say how to open it."""
+        raise AttributeError(f"there is no {name!r} before it is open: `with connect(...) as server:`, or `async with`")
 
     async def __aenter__(self) -> _OpenT:
         """Open it in the event loop that runs."""

@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
+from toolfmt.arguments import checked
 from toolfmt.errors import DuplicateToolError, UnknownToolError
 from toolfmt.model import ToolDefinition
 from toolfmt.tools.reading import is_code, read, tool
@@ -65,6 +66,7 @@ class ToolRegistry:
         function: Callable[..., Any] | None = ...,
         **options: Unpack[ToolOptions],
     ) -> _ToolT: ...
+    @checked
     def register(
         self,
         value: Any = None,
@@ -80,10 +82,6 @@ class ToolRegistry:
         data, `function` runs it. Further options, see `ToolOptions`, are stored in its metadata for the executor.
         Raises `DuplicateToolError` for a name that is taken, and TypeError for an unknown option.
         """
-        if unknown := options.keys() - ToolOptions.__annotations__.keys():
-            raise TypeError(
-                f"register() takes no {', '.join(sorted(unknown))}; it takes {', '.join(ToolOptions.__annotations__)}"
-            )
         if value is None:
             return partial(self.register, name=name, description=description, **options)
         definition = tool(value, name=name, description=description)

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import TypeAlias, TypeGuard, cast, overload
+from typing import Final, TypeAlias, TypeGuard, cast, overload
 
 from toolfmt.agents.clients.calling import closing, pieces, reraising
 from toolfmt.arguments import checked
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, Event, TextDelta
 from toolfmt.execution.contracts import ModelClient, TextModel
+from toolfmt.execution.hooks import takes
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answer_apis import ANSWERS
@@ -27,6 +28,7 @@ from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.convert import convert
 
+OF_SDK: Final = "make one of an SDK's client: openai_chat(client, model=...) of toolfmt.agents.clients, and the like"
 OpenedText: TypeAlias = tuple[AsyncIterator[str], AnswerInfo]
 """The pieces of one answer, and its record, which is complete after the last piece."""
 TextSource: TypeAlias = Callable[[Sequence["JsonObject"]], OpenedText]
@@ -75,7 +77,8 @@ def text_source(model: object, options: JsonObject | None = None) -> TextSource:
     elif callable(model):
         written = text_model(model)
     else:
-        raise TypeError(f"a text model, a function or a model client is expected, not {type(model).__name__}")
+        kind = type(model).__name__
+        raise TypeError(f"a text model, a function or a model client is expected, not {kind}; {OF_SDK}")
     return lambda chat: (written.write(chat), AnswerInfo())
 
 
@@ -100,6 +103,7 @@ class _FunctionText:
     """A function as a text model."""
 
     def __init__(self, function: Callable[..., object], prompt: Callable[[Sequence[JsonObject]], str] | None) -> None:
+        takes(function, "the model", "chat")
         self._function = function
         self._prompt = prompt
 

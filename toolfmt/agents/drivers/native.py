@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from toolfmt.agents.clients.text import OF_SDK
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, Request, last_step
 from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.drivers.unread import with_unread
@@ -37,7 +38,7 @@ _MODES: Final = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "requir
 _HELLO: Final = Message("user", (TextPart("Hello"),))
 
 
-@checked
+@checked(client=OF_SDK)
 class NativeDriver:
     """Asks a client of a provider's API.
 

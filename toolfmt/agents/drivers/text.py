@@ -39,7 +39,7 @@ from toolfmt.parsing import open_parser, parse
 _NO_ANSWER: Final = "the answer ended within its reasoning"
 
 
-@checked
+@checked(model="it chooses the dialect; the model itself is given first: TextDriver(function, ...)")
 class TextDriver:
     """Asks a text model: a `TextModel`, a function of a chat, or a `ModelClient`.
 

@@ -17,6 +17,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 from unicodedata import category, name
 
@@ -145,10 +146,11 @@ class Approval:
     async def _asked(self, request: ApprovalRequest) -> Any:
         decide = self._decide
         assert decide is not None  # noqa: S101 - `check` asks nobody otherwise
-        if is_async(decide):
-            return await ask(decide, request)
-        answer = await in_thread(partial(decide, request))
-        return await answer if isinstance(answer, Awaitable) else answer
+        answer: Any = await (ask(decide, request) if is_async(decide) else in_thread(partial(decide, request)))
+        answer = await answer if isawaitable(answer) else answer
+        if isinstance(answer, str) and answer.strip().lower() in {"y", "yes", "true"}:
+            raise TypeError(f"the answer is {answer!r}, and only True approves: a text is the reason to reject a call")
+        return answer
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})

@@ -25,6 +25,7 @@ from pathlib import Path, PurePath
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt.arguments import checked
+from toolfmt.execution.events import log
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import Candidate
 from toolfmt.execution.policies.readings import mentioned, readings
@@ -106,11 +107,12 @@ class ProjectBoundaries:
     @staticmethod
     def _refusal(tool: str, found: PathValue) -> str:
         argument = found.pointer.rpartition("/")[2] if found.pointer.count("/") == 1 else "the argument's name"
-        refusal = f"{found.pointer}: {found.value!r} is outside the project"
-        if found.kind == "path":
-            return refusal
-        hint = f"ProjectBoundaries(..., text={{{tool!r}: [{argument!r}]}})"
-        return f"{refusal}; if it is no path, the program can say so: {hint}"
+        if found.kind != "path":
+            hint = f"ProjectBoundaries(..., text={{{tool!r}: [{argument!r}]}})"
+            log.warning(
+                "%s of %r is refused as a path outside the project; if it is text: %s", found.pointer, tool, hint
+            )
+        return f"{found.pointer}: {found.value!r} is outside the project; use a path inside it"
 
     def _inside(self, text: str, kind: ValueKind) -> bool:
         try:
