@@ -152,7 +152,8 @@ def _converted(  # noqa: PLR0913 - as above
     request = "request" in include
     answer = bool(opened(value, origin))
     if origin.name == goal.name and residue is None and not answer:
-        value, changes = _kept(value if repair else as_given, goal, repair, strict=strict, row=row)
+        kept_value, changes = _kept(value, goal, repair, strict=strict, row=row)
+        value = as_given if repair is None else kept_value
         value, adjustments = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
         return conversion_from(value, changes, origin.name, goal.name, settings=adjustments)
     before = _only(read(value, origin), include)
