@@ -41,7 +41,8 @@ def test_the_example_is_a_configuration() -> None:
 def test_compose_starts_what_nginx_asks() -> None:
     services = ryaml.loads((PLACE / "compose.yaml").read_text("utf-8"))["services"]  # pyright: ignore[reportPrivateImportUsage] - its stub exports nothing
     made, gateway = load_config(PLACE / "gateway.toml"), services["gateway"]
-    assert "toolfmt serve /etc/gateway.toml --host 0.0.0.0" in gateway["command"]
+    # exec: else the shell gets the signal to end, and no stream ends before the container is killed
+    assert "exec toolfmt serve /etc/gateway.toml --host 0.0.0.0" in gateway["command"]
     assert gateway["deploy"]["replicas"] == 2
     assert int(gateway["stop_grace_period"].removesuffix("s")) > made.drain_timeout
     keys = {made.key_env, *(back.key_env for back in made.backs.values())} - {None}

@@ -22,7 +22,7 @@ from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import UpstreamError, bad_answer, refusal
-from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
+from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler, worked
 from toolfmt.gateway.streaming import UNREADABLE, complete_batches, in_batches, read_batches, single, written_batches
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
@@ -57,7 +57,7 @@ class Conversing(Handler):
         head = AnswerHead(f"{_IDS.get(self.format, '')}{uuid4().hex}", asked.model, int(time.time()))
         if upstream.api.text:
             try:
-                text = TextRequest(sent.value, upstream, model)
+                text = await worked(asked.size, partial(TextRequest, sent.value, upstream, model))
             except ToolFmtError as error:
                 raise refusal("invalid", "the request cannot be written as text", error) from None
             return await self._text(text, upstream, asked, head, sent.losses, stack if streamed else None)

@@ -274,7 +274,7 @@ class Handler(ABC):
         if sent.settings.get("logprobs") and not weighed and (streamed or upstream.format != self.format):
             detail = "logprobs: the two APIs write them in different ways"
             lost += (Loss("setting", "/logprobs", "dropped", detail),)
-        return replace(sent, losses=lost + sent.losses)
+        return replace(sent, losses=lost + sent.losses) if lost else sent
 
     def _settings(self, body: JsonObject, given: JsonObject) -> Mapping[str, JsonValue]:
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from toolfmt import jsontext
@@ -31,7 +32,7 @@ from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.convert import Conversion, conversion_from, refuse
 from toolfmt.transcripts.fitting.carrying import Carry
 from toolfmt.transcripts.fitting.shape import shape
-from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
+from toolfmt.transcripts.format import Rules, TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.tables.request import objects_in
@@ -142,7 +143,7 @@ def _written(
     """Write each choice's messages as the target's format does, and the answer around them."""
     found: list[Loss] = []
     choices: list[list[JsonObject]] = []
-    rules = replace(goal.rules, ends_in_space=True)  # nobody continues an answer that has ended
+    rules = _ended(goal.name)
     for messages in answers:
         before = Transcript((_one(messages, ending.head, api.stream.call_prefix),))
         (message,) = before.messages
@@ -155,6 +156,12 @@ def _written(
         choices.append([item for item in items or () if is_object(item)])
         found.extend(losses(before, goal.read(conversation)))
     return api.close(choices or [[]], ending), found
+
+
+@cache
+def _ended(name: str) -> Rules:
+    """Return the rules of a format for an answer: nobody continues one that has ended."""
+    return replace(find(name).widest.rules, ends_in_space=True)
 
 
 def _one(messages: Sequence[Message], head: AnswerHead, prefix: str) -> Message:
