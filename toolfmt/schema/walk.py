@@ -99,7 +99,7 @@ def map_subschemas(schema: JsonObject, change: Rewrite, place: SchemaPlace) -> J
 
 def _copied(value: Any, place: SchemaPlace) -> Any:
     """Copy values that are not schemas: an enum, a default."""
-    if not isinstance(value, (dict, list)):
+    if not (is_object(value) or is_array(value)):
         return value
     if too_deep(value, MAX_DEPTH):
         raise SchemaError(f"a value is nested too deeply, in {pointer(place[:6])}")
