@@ -161,7 +161,7 @@ def _calls(count: int, ident: str) -> Any:
     return {"messages": [{"role": "assistant", "content": None, "tool_calls": [call] * count}, *results]}
 
 
-@pytest.mark.parametrize("target", ["anthropic", "bedrock", "openai-responses", "gemini", "mistral", "vercel-ui"])
+@pytest.mark.parametrize("target", ["acp", "anthropic", "bedrock", "openai-responses", "gemini", "mistral", "vercel-ui"])
 def test_repeated_ids_take_steps_in_proportion_to_the_calls(target: str) -> None:
     convert(_calls(10, "x"), target=target, source="openai-chat")
     small, large = (

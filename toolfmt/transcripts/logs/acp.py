@@ -64,6 +64,7 @@ class _Session:
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self._calls: dict[str, tuple[CallPart, ResultPart, JsonObject]] = {}
+        self._answered: set[str] = set()
 
     def say(self, role: Role, part: Part, ident: str, at: int, *, joins: bool = True) -> None:
         """Add a part to a message, or begin one; the chunks of a text are one."""
@@ -102,18 +103,19 @@ class _Session:
         result.is_error = state.get("status") == "failed"
         result.content = _read_result(state, result)
         if state.get("status") in ("completed", "failed"):
-            self._answer(result, at)
+            self._answer(ident, result, at)
 
-    def _answer(self, result: ResultPart, at: int) -> None:
-        if not any(part is result for message in self.messages for part in message.parts):
+    def _answer(self, ident: str, result: ResultPart, at: int) -> None:
+        if ident not in self._answered:
+            self._answered.add(ident)
             self.messages.append(Message("tool", (result,)))
             self.messages[-1].where = ("", at)
 
     def end(self, lines: list[JsonObject]) -> None:
         """Return what calls have shown that were never complete, and say of each message what it was read from."""
-        for _, result, _ in self._calls.values():
+        for ident, (_, result, _) in self._calls.items():
             if result.content:
-                self._answer(result, len(lines))
+                self._answer(ident, result, len(lines))
         count = len(self.messages)
         for number, message in enumerate(self.messages):
             message.origin = NAME
