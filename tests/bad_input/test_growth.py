@@ -14,7 +14,7 @@ import pytest
 from bench.growth import AUTO, EXPONENT, OPTIONS, Cell, mixtures, traps_of
 from bench.traps import Mixture, Trap
 from tests import sampling
-from toolfmt import convert, correcting, open_parser, parsing, render_results
+from toolfmt import StreamConverter, convert, correcting, open_parser, parsing, render_results
 from toolfmt.parsers.respelling import AGAIN
 from toolfmt.parsers.scanning.resuming import Resync
 
@@ -161,13 +161,30 @@ def _calls(count: int, ident: str) -> Any:
     return {"messages": [{"role": "assistant", "content": None, "tool_calls": [call] * count}, *results]}
 
 
-@pytest.mark.parametrize("target", ["acp", "anthropic", "bedrock", "openai-responses", "gemini", "mistral", "vercel-ui"])
+@pytest.mark.parametrize(
+    "target", ["acp", "anthropic", "bedrock", "gemini", "mistral", "openai-responses", "vercel-ui"]
+)
 def test_repeated_ids_take_steps_in_proportion_to_the_calls(target: str) -> None:
     convert(_calls(10, "x"), target=target, source="openai-chat")
     small, large = (
         lines(lambda count=count: convert(_calls(count, "x"), target=target, source="openai-chat"))
         for count in (200, 800)
     )
+    assert exponent(small, large, 4) <= EXPONENT
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-chat", "openai-responses"])
+@pytest.mark.parametrize("kind", ["choices", "fields"])
+def test_a_relay_takes_steps_in_proportion_to_what_is_lost(kind: str, target: str) -> None:
+    def relay(count: int) -> None:
+        stream = StreamConverter("openai-chat", target, id="x")
+        for number in range(count):
+            index, beside = (number, {}) if kind == "choices" else (0, {f"field{number}": 1})
+            stream.feed({"choices": [{"index": index, "delta": {"content": "x"}}], **beside})
+        stream.close()
+        assert len(stream.losses) >= count - 1
+
+    small, large = (steps(lambda count=count: relay(count)) for count in (200, 800))
     assert exponent(small, large, 4) <= EXPONENT
 
 

@@ -13,6 +13,7 @@ that holds a broken event, or ends before the answer does, ends the new stream i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from toolfmt import jsontext
@@ -61,6 +62,7 @@ class StreamConverter:
         self._broken = self._closed = False
         self._passed = 0
         self._lost: dict[tuple[str, str], str] = {}
+        self._noted = [0, 0]
 
     def feed(self, event: object) -> list[JsonObject]:
         """Convert one event: JSON, its text, or an SDK's object.
@@ -131,9 +133,10 @@ class StreamConverter:
 
     def _written(self, events: list[Event]) -> list[JsonObject]:
         made = [written for event in events for written in self._emitter.feed(event)]
-        for dropped in (self.info.dropped, self._emitter.dropped):
-            for key in dropped:
-                self._lost.setdefault(key, f"/{self._passed - 1}")
+        for at, dropped in enumerate((self.info.dropped, self._emitter.dropped)):
+            new = [*islice(reversed(dropped), len(dropped) - self._noted[at])]  # without a look at all before it
+            self._lost.update((key, f"/{self._passed - 1}") for key in reversed(new) if key not in self._lost)
+            self._noted[at] = len(dropped)
         return made
 
     def _lines(self, events: Iterable[JsonObject]) -> str:
