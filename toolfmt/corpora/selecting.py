@@ -13,12 +13,12 @@ from __future__ import annotations
 import hashlib
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, JsonPart, MediaPart, Message, OpaquePart, Part, ResultPart, Transcript
+from toolfmt.conversation import CallPart, JsonPart, MediaPart, OpaquePart, Part, ResultPart, Transcript
 from toolfmt.corpora.statistics import Statistics
 from toolfmt.corpora.tokens import count_tokens, spoken
 from toolfmt.errors import CorpusError
@@ -128,13 +128,10 @@ def share(text: str) -> tuple[float, float]:
 
 def fingerprint(transcript: Transcript) -> bytes:
     """Return a fingerprint of 16 bytes that depends on the content alone, not on ids and further fields."""
-    text = json_text([[message.role, list(_sayings(message))] for message in transcript.messages])
+    text = json_text(
+        [[one.role, [[type(part).__name__, _saying(part)] for part in one.parts]] for one in transcript.messages]
+    )
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _sayings(message: Message) -> Iterator[JsonValue]:
-    for part in message.parts:
-        yield [type(part).__name__, _saying(part)]
 
 
 def _saying(part: Part) -> JsonValue:

@@ -74,7 +74,7 @@ def signatures(syntax: Syntax) -> Iterator[FormSignature]:
             evidence = _evidence(form, trigger, slot)
             flags = bool(syntax.lines) or (form.offered and not trigger), form.offered
             loose = _loose(start, before, form) + _body(form, slot, after, closing)
-            yield FormSignature(trigger, _cased(loose, syntax), score, *flags, evidence)
+            yield FormSignature(trigger, f"(?i:{loose})" if syntax.ignore_case else loose, score, *flags, evidence)
             if form.json is not None:
                 continue  # white space beside JSON means nothing, so it does not tell formats apart
             exact = (
@@ -90,10 +90,6 @@ def body_start(form: Form, ends: str) -> str:
     before, slot, after = _around(form)
     start = GAP + _loose("", before, form) + _body(form, slot, after, "")
     return f"(?:{start}|{GAP}(?:{ends}))" if slot == "members" and not after and ends else start
-
-
-def _cased(source: str, syntax: Syntax) -> str:
-    return f"(?i:{source})" if syntax.ignore_case else source
 
 
 def _around(form: Form) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
+from textwrap import indent
 from typing import cast
 
 from toolfmt import jsontext
@@ -52,7 +53,7 @@ def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:
             return _framed(dialect, syntax.frame, calls, written)
         if form.array:
             if "\n" in form.separator:
-                body = "\n" + form.separator.join(_indented(text, form.indent) for text in written) + "\n"
+                body = "\n" + form.separator.join(indent(text, form.indent) for text in written) + "\n"
             else:
                 body = form.separator.join(written)
             return section.replace("{calls}", f"[{body}]")
@@ -182,10 +183,6 @@ def _left_out(value: str, slots: Mapping[str, JsonValue]) -> bool:
 
 KEPT_WHEN_NULL = frozenset({"{content}"})
 """Slots for which null is a value."""
-
-
-def _indented(text: str, by: str) -> str:
-    return "\n".join(by + line for line in text.split("\n"))
 
 
 def result_formatter(syntax: Syntax, disarm: Callable[[str], str]) -> ResultFormatter[str]:
