@@ -40,6 +40,7 @@ class IdPolicy(Protocol):
 
     def __call__(self, call: ToolInvocation, /) -> str | None:
         """Return the id; called once for each call of a conversation, in order."""
+        ...
 
 
 def none() -> IdPolicy:

@@ -164,6 +164,7 @@ class Driver(Protocol):
 
     async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
         """Return the state with one more step; if this raises, the run fails with the state unchanged."""
+        ...
 
 
 def bound(

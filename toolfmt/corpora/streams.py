@@ -46,12 +46,15 @@ class Reader(Protocol):
 
     def read1(self, size: int, /) -> bytes:
         """Return at most `size` bytes as soon as some are available; none at the end."""
+        ...
 
     def seekable(self) -> bool:
         """Whether `seek` is supported."""
+        ...
 
     def seek(self, offset: int, /) -> int:
         """Go to an offset."""
+        ...
 
 
 @contextmanager

@@ -96,9 +96,11 @@ class Parser(Protocol[WireIn]):
 
     def feed(self, chunk: WireIn) -> list[Event]:
         """Read one more chunk and return the events that are certain now."""
+        ...
 
     def close(self) -> list[Event]:
         """End the answer and return the last events. Feeding after this raises."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +125,7 @@ class ResultFormatter(Protocol[WireOut]):
 
     def __call__(self, results: Sequence[ToolResult], tools: Collection[str] = (), /) -> WireOut:
         """Write results in call order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True, repr=False)

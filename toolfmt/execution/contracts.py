@@ -30,12 +30,14 @@ class ModelClient(Protocol):
     @property
     def format(self) -> str:
         """The transcript format of its requests: `openai-chat`, `anthropic`, ..."""
+        ...
 
     def send(self, request: JsonObject, *, stream: bool) -> AsyncIterator[object]:
         """Send a request in that format and yield the answer's events, or the whole answer as the only one.
 
         Each is JSON or an object of the SDK, as `toolfmt.read_stream` reads them.
         """
+        ...
 
 
 class TextModel(Protocol):
@@ -46,6 +48,7 @@ class TextModel(Protocol):
 
         A message is `{"role": "system" | "user" | "assistant", "content": str}`.
         """
+        ...
 
 
 class CallExecutor(Protocol):
@@ -59,6 +62,7 @@ class CallExecutor(Protocol):
         `state` is passed to tools and hooks that declare it.
         `agent` names the caller, "" for an agent without a name; None leaves it to the calls.
         """
+        ...
 
 
 @runtime_checkable
@@ -67,12 +71,15 @@ class RunExecutor(CallExecutor, Protocol):
 
     def list_tools(self) -> Sequence[ToolDefinition]:
         """List its tools; the tool of a server has `server` set."""
+        ...
 
     def is_visible(self, tool: ToolDefinition, state: object) -> bool:
         """Whether a tool is offered to the model in a state."""
+        ...
 
     def for_run(self, guards: Sequence[Guard], listener: Listener) -> CallExecutor:
         """Make a copy for one run, with its guards and one more listener."""
+        ...
 
 
 class ToolServer(Protocol):
@@ -81,9 +88,11 @@ class ToolServer(Protocol):
     @property
     def tools(self) -> Sequence[ToolDefinition]:
         """What the server offers."""
+        ...
 
     async def call(self, call: ToolInvocation, *, injected: Mapping[str, Any]) -> ToolResult:
         """Run one call; returns an error result or raises `ExecutionError` if it fails."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

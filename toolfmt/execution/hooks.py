@@ -84,9 +84,11 @@ class Guard(Protocol):
 
     def refuse(self, call: ToolInvocation, /) -> Blocked | None:
         """Return why no more calls may run, or None to count the call and let it pass."""
+        ...
 
     def record(self, execution: ToolExecution, /) -> None:
         """Record the outcome of a call."""
+        ...
 
 
 async def ask(hook: Callable[..., Any], *arguments: object) -> Any:

@@ -33,9 +33,11 @@ class Frames(Protocol):
 
     def feed(self, text: bytes, /) -> list[str]:
         """Return the JSON text of each complete event."""
+        ...
 
     def close(self) -> list[str]:
         """Return the events that the end of the stream completes."""
+        ...
 
 
 def _google(key: str) -> Mapping[str, str]:

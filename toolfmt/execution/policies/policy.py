@@ -78,9 +78,11 @@ class Policy(Protocol):
     @property
     def step(self) -> str:
         """Its step in `ORDER`; any other name is enforced at `custom`, unless it looks like a misspelt step."""
+        ...
 
     def check(self, candidate: Candidate, /) -> Awaitable[Blocked | None] | Blocked | None:
         """Block the call, or return None to let it pass; if the policy raises, the call is blocked."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ class ListReader(Protocol):
 
     def measure(self, start: int) -> None:
         """Raise `Malformed` for a call that is too long."""
+        ...
 
 
 class CallList:

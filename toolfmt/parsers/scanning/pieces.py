@@ -19,9 +19,11 @@ class Waiting(Protocol):
 
     def show(self, text: str, at: int, /) -> list[Event]:
         """The events of a piece at the absolute offset `at`, which is kept later."""
+        ...
 
     def keep(self, text: str, /) -> None:
         """Take pieces, joined, whose events were shown."""
+        ...
 
 
 class Taker(Waiting, Protocol):
@@ -29,6 +31,7 @@ class Taker(Waiting, Protocol):
 
     def add(self, text: str, /) -> None:
         """Take a piece, and emit what it gives."""
+        ...
 
 
 def no_events(_: str, __: int) -> list[Event]:
