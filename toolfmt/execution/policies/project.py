@@ -205,13 +205,18 @@ def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
 
 def _mentions(read: Iterable[str]) -> Iterator[str]:
     """Return the paths among other things in the readings of a text, each once."""
-    exists = cache(lambda path: any(iglob(path)))  # noqa: PTH207 - the pattern is absolute
+    exists = cache(_exists)
     found: set[str] = set()
     for one in read:
         for path in mentioned(one, exists):
             if path not in found:
                 found.add(path)
                 yield path
+
+
+def _exists(path: str) -> bool:
+    """Whether there is such a file; `path` may be a pattern."""
+    return any(iglob(path))  # noqa: PTH207 - the pattern is absolute
 
 
 def _real(path: Path) -> Path:
