@@ -62,7 +62,8 @@ def gateway(config: Config) -> Iterator[str]:
 @contextmanager
 def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `toolfmt serve` in a process of its own; yields it and its address."""
-    command = [sys.executable, "-m", "toolfmt", "serve", *arguments, "--port", "0"]
+    command = [sys.executable, "-m", "toolfmt", "serve", *arguments]
+    command += [] if "--port" in arguments else ["--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         line = next(line for line in server.stderr if "running on" in line)

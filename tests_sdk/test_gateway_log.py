@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import signal
+import socket
+from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import httpx2
 import pytest
 from gateways import before, gateway, started
 from loopback import Answer, Body, serving
+from rawserver import head, raw
 
 from toolfmt.gateway.config import Back, Config, ModelRoute
 from toolfmt.transcripts.answering.failures import read_error
@@ -82,3 +86,62 @@ def test_every_line_of_the_log_is_json() -> None:
     assert {"time", "level", "message"} <= lines[0].keys()
     (line,) = (line for line in lines if "face" in line)
     assert (line["level"], line["back"], line["tried"]) == ("error", "upstream", {"upstream": 502})
+
+
+def test_an_address_that_is_wrong_is_logged_with_advice(caplog: pytest.LogCaptureFixture) -> None:
+    """The client, to whom the address is none of its business, gets the status alone."""
+    caplog.set_level(logging.INFO, "toolfmt.gateway")
+    page = Body(200, "<html>Welcome</html>", media="text/html")
+    for reply in (Body(404, '{"detail": "Not Found"}'), page):
+        with serving(reply) as upstream, gateway(before(upstream, "openai-chat")) as url:
+            for stream in (False, True):
+                response = httpx2.post(url + PATH, json={**CHAT, "stream": stream})
+                assert upstream.url not in response.text
+                assert "<html>" not in response.text
+        for line in map(json.loads, caplog.messages):
+            asked = f"POST {upstream.url}/v1/chat/completions: `url` is the base address, which usually ends in /v1"
+            assert asked in line["error"]
+        caplog.clear()
+    with serving() as upstream:
+        back = Back(url=upstream.url.replace("http://", "https://"))
+        with gateway(Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))) as url:
+            httpx2.post(url + PATH, json=CHAT)
+    assert f"{back.url}; the server there speaks no TLS: write http://" in caplog.text
+
+
+def test_a_gateway_that_asks_itself_says_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with started("--upstream", f"http://127.0.0.1:{port}/v1", "--port", str(port)) as (_, url):
+        answers = [httpx2.post(url + PATH, json=CHAT, timeout=60), httpx2.get(f"{url}/v1/models", timeout=60)]
+    assert [(one.status_code, "in a circle" in one.text) for one in answers] == [(500, True)] * 2
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_what_does_not_end_in_time_ends_in_an_error(stream: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter
+    event = {"choices": [{"index": 0, "delta": {"content": "Let me look."}}]}
+    begun = [head(), f"data: {json.dumps(event)}\n\n".encode()] if stream else []
+    with raw(lambda: iter(begun), hang=True) as upstream:
+        text = f'drain_timeout = 0\ndrain_delay = 1\n[backs.it]\nurl = "{upstream.url}"\n[[routes]]\nbacks = ["it"]\n'
+        (tmp_path / "gateway.toml").write_text(text, "utf-8")
+        with started(str(tmp_path / "gateway.toml")) as (server, url):
+            assert server.stderr is not None
+            said: list[str] = []
+
+            def ask() -> None:
+                said.append(httpx2.post(url + PATH, json={**CHAT, "stream": stream}, timeout=60).text)
+
+            client = Thread(target=ask)
+            client.start()
+            assert upstream.asked.wait(60)
+            assert httpx2.get(f"{url}/ready").status_code == 200
+            server.send_signal(signal.SIGTERM)
+            while (ready := httpx2.get(f"{url}/ready")).status_code == 200:
+                pass
+            assert ready.status_code == 503
+            client.join()
+            lines = [json.loads(line) for line in server.stderr]
+    assert "the gateway is shutting down" in said[0]
+    (line,) = (line for line in lines if "face" in line)
+    assert line["error"] == "the gateway is shutting down: ask again"
+    assert not any("exception" in line for line in lines)

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 _HEADERS: Final = ("x-api-key", "x-goog-api-key")
 """Headers that may hold a client's key, beside `Authorization: Bearer`."""
 _MINUTE: Final = 60
+HOPS: Final = "x-toolfmt-hops"
+"""The header that counts the gateways which a request has passed."""
+hops: Final = ContextVar("hops", default=0)
+"""How many gateways the request that is served has passed."""
+_MOST_HOPS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,10 @@ class Access:
 
     def check(self, request: HTTPConnection) -> tuple[Caller, _Limits | None]:
         """Return the client; raises `ExchangeError` for one without a key, or a web page where none is needed."""
+        passed = request.headers.get(HOPS, "")[:3]
+        hops.set(int(passed) if passed.isdecimal() else 0)
+        if hops.get() >= _MOST_HOPS:
+            raise refusal("server", "the request goes in a circle: the url of a back leads to this gateway")
         sent = list(_sent(request))
         if not self._clients:
             origin = request.headers.get("origin")

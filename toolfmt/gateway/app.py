@@ -28,6 +28,7 @@ from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.compacting import Compacting
 from toolfmt.gateway.config import CONFIG_VARIABLE, Config, using
 from toolfmt.gateway.counting import Counting
+from toolfmt.gateway.ending import Ending
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import Handler
@@ -59,10 +60,8 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     `transport` replaces the network, for tests.
     """
     transport = Pools() if transport is None else transport
-    upstreams = {
-        name: Upstream(name, back, max_answer=config.max_answer, transport=transport, traced=config.traces)
-        for name, back in config.backs.items()
-    }
+    ending = Ending(config)
+    upstreams = {name: Upstream(name, config, transport=transport, ending=ending) for name in config.backs}
     access, metrics, models = Access(config), Metrics(), Models(config, upstreams)
 
     keeper, tracing = _keeper(config), _tracing(config)
@@ -70,9 +69,9 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         async with transport:
-            app.state.ready = True
+            app.state.ending = ending
+            ending.listen()
             yield
-            app.state.ready = False
         if keeper is not None:
             keeper.store.close()
 
@@ -161,7 +160,7 @@ async def _healthy(_: Request) -> Response:
 
 async def _ready(request: Request) -> Response:
     """Report whether requests are accepted."""
-    ready = getattr(request.app.state, "ready", False)
+    ready = not request.app.state.ending.begun
     return json_response({"status": "ready" if ready else "not ready"}, 200 if ready else 503, {})
 
 

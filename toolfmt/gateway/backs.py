@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from functools import lru_cache
@@ -17,9 +16,11 @@ from toolfmt import jsontext
 from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.corpora.tokens import load
 from toolfmt.errors import ParseError
+from toolfmt.gateway.access import HOPS, hops
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
-from toolfmt.gateway.config import HEADER, Back, secret, using
+from toolfmt.gateway.config import HEADER, Config, secret, using
+from toolfmt.gateway.ending import Ending
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
@@ -32,6 +33,8 @@ T = TypeVar("T")
 _HEADERS: Final = {"accept": "*/*", "accept-encoding": "identity", "user-agent": "toolfmt"}
 """Headers of all requests."""
 _UNAUTHORIZED: Final = 401
+_NO_PATH: Final = frozenset({404, 405})
+_BASE: Final = "`url` is the base address, which usually ends in /v1"
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
 """Headers of a back's answer that are passed to the client."""
 
@@ -39,22 +42,19 @@ PASSED: Final = ("retry-after", "x-request-id", "request-id")
 class Upstream:
     """One back, with the connections to it."""
 
-    def __init__(
-        self, name: str, back: Back, *, max_answer: int, transport: httpx2.AsyncBaseTransport, traced: bool = False
-    ) -> None:
-        """Take the back and its name in the configuration; its key is read once.
-
-        `traced`: it is sent the trace of each request.
-        """
+    def __init__(self, name: str, config: Config, *, transport: httpx2.AsyncBaseTransport, ending: Ending) -> None:
+        """Take a back by its name in the configuration; its key is read once."""
+        back = config.backs[name]
         self.name = name
         self.back = back
         self.api = APIS[back.api]
         self.format = self.api.format
         self.unread: set[str] = set()
         """The models that were seen to write their calls as text."""
-        self._max = max_answer
-        self._traced = traced
+        self._max = config.max_answer
+        self._traced = config.traces
         self._transport = transport
+        self._ending = ending
         place = ("backs", name)
         with using(*place, "aws_region"):
             self._signer = Signer(back.aws_region) if back.aws_region is not None else None
@@ -70,7 +70,7 @@ class Upstream:
             **(self.api.key(key) if key else {}),
             **{name.lower(): value for name, value in back.headers.items()},
         }
-        # reading has no limit of its own here: `_within` bounds the wait for the first byte and for each further one
+        # reading has no limit of its own here: `Ending.within` bounds each wait
         timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
         self._extensions = {"timeout": timeout.as_dict()}
 
@@ -135,26 +135,29 @@ class Upstream:
             propagate.inject(headers)
         if self._signer is not None:
             headers = self._signer.headers(method, str(address), content, headers)
-        headers = {**_HEADERS, **headers}  # which a signature does not cover
+        headers = {**_HEADERS, **headers, HOPS: str(hops.get() + 1)}  # which a signature does not cover
         sent = httpx2.Request(method, address, content=content, headers=headers, extensions=self._extensions)
         response: httpx2.Response | None = None
         try:
             # the transport alone: no cookies, no redirects
-            response = await self._within(self.back.first_byte_timeout, self._transport.handle_async_request(sent))
-            if response.is_success:
+            response = await self._ending.within(
+                self.back.first_byte_timeout, self._transport.handle_async_request(sent)
+            )
+            page = response.headers.get("content-type", "").startswith("text/html")
+            if response.is_success and not page:
                 yield response
                 return
-            failed = UpstreamError(
-                await self._failure(response),
-                logged=f"the upstream answered {response.status_code}",
-                headers=_passed(response),
-            )
+            logged = f"the upstream answered {response.status_code}{' with a web page' if page else ''}"
+            if page or response.status_code in _NO_PATH:
+                logged += f" to {method} {address}: {_BASE}"
+            failed = UpstreamError(await self._failure(response, page=page), logged=logged, headers=_passed(response))
         except httpx2.ConnectTimeout:
             failure = Failure(kind="timeout", message="no connection to the upstream in time")
-            raise UnreachedError(failure) from None
+            raise UnreachedError(failure, logged=f"{failure.message}: {self.back.url}") from None
         except httpx2.ConnectError as error:
             failure = Failure(kind="server", message=f"the upstream cannot be reached: {error}", status=BAD_GATEWAY)
-            raise UnreachedError(failure) from None
+            advice = "; the server there speaks no TLS: write http://" if "WRONG_VERSION_NUMBER" in str(error) else ""
+            raise UnreachedError(failure, logged=f"{failure.message}: {self.back.url}{advice}") from None
         except (httpx2.TimeoutException, TimeoutError):
             raise UpstreamError(Failure(kind="timeout", message="the upstream did not answer in time")) from None
         except httpx2.HTTPError as error:
@@ -188,7 +191,7 @@ class Upstream:
         """Yield an answer's bytes within the limits of time and size; raises TimeoutError and `UpstreamError`."""
         size, wait = 0, self.back.first_byte_timeout
         pieces = response.aiter_bytes()
-        while piece := await self._within(wait, anext(pieces, b"")):
+        while piece := await self._ending.within(wait, anext(pieces, b"")):
             size, wait = size + len(piece), self.back.idle_timeout
             if size > self._max:
                 raise bad_answer(f"the upstream's answer has more than {self._max} bytes")
@@ -201,15 +204,13 @@ class Upstream:
     def _read(self, value: JsonObject, place: str) -> JsonObject:
         return value if self.api.read is None else self.api.read(value, place)
 
-    async def _within(self, seconds: float, awaited: Awaitable[T]) -> T:
-        async with asyncio.timeout(seconds):
-            return await awaited
-
-    async def _failure(self, response: httpx2.Response) -> Failure:
-        status = response.status_code if response.is_error else BAD_GATEWAY  # a redirect is not followed
+    async def _failure(self, response: httpx2.Response, *, page: bool) -> Failure:
+        status = response.status_code if response.is_error else BAD_GATEWAY  # neither a redirect nor a page is read
         if status == _UNAUTHORIZED and not self.back.pass_key:  # the client can do nothing about it
             problem = "refused the gateway's key" if self._key else "requires a key, and the gateway has none for it"
             return Failure(kind="server", message=f"the back {self.name!r} {problem}", status=BAD_GATEWAY)
+        if page:
+            return read_error(f"the upstream answered {response.status_code} with a web page", status=status)
         body = (await self._body(response)).decode(errors="replace")
         if self._key:  # a server may quote what it refuses
             body = body.replace(self._key, "[key]")

@@ -314,8 +314,11 @@ class Config(_Closed):
     """Seconds in which a request's head must arrive, and then its body."""
     max_answer: int = Field(default=64 * MIB, gt=0)
     """Bytes of an answer, whole or streamed."""
+    drain_delay: int = Field(default=0, ge=0)
+    """Seconds after SIGTERM in which `/ready` answers 503 and requests are still served, so that a load balancer
+    notices."""
     drain_timeout: int = Field(default=60, ge=0)
-    """Seconds in which open streams may end after the signal to end; then they are cut off."""
+    """Seconds after that in which open answers may end; then they are cut off with an error."""
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

@@ -13,6 +13,8 @@ from toolfmt.gateway.config import Config
 
 ENDING: Final = 1012
 """The code with which a server that ends closes a WebSocket."""
+_ERRORS: Final = 2
+"""Seconds in which clients that are cut off get their errors."""
 
 
 def server_options(config: Config) -> dict[str, Any]:
@@ -22,7 +24,7 @@ def server_options(config: Config) -> dict[str, Any]:
         "ws": SocketConnection,
         "ws_max_size": config.max_body,
         "timeout_keep_alive": config.body_timeout,
-        "timeout_graceful_shutdown": config.drain_timeout,
+        "timeout_graceful_shutdown": config.drain_timeout + _ERRORS,
         "access_log": False,
         "log_config": None,
     }

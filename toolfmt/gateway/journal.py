@@ -8,6 +8,7 @@ What requests and answers contain is never logged. `/health`, `/ready` and `/met
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import traceback
@@ -125,6 +126,8 @@ class RequestJournal:
 
         try:
             await self._app(scope, receive, noted)
+        except asyncio.CancelledError:  # by the server, which ends: a client that disconnects raises nothing here
+            entry.error = "cut off: the gateway is shutting down"
         except Exception as error:
             entry.status = entry.status or _SERVER_ERROR
             entry.error = f"the gateway failed: {type(error).__name__}"
