@@ -28,7 +28,7 @@ from toolfmt.gateway.backs import Upstream
 from toolfmt.gateway.compacting import Compacting
 from toolfmt.gateway.config import CONFIG_VARIABLE, Config, using
 from toolfmt.gateway.counting import Counting
-from toolfmt.gateway.ending import Ending
+from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import Handler
@@ -60,7 +60,7 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     `transport` replaces the network, for tests.
     """
     transport = Pools() if transport is None else transport
-    ending = Ending(config)
+    ending = ServerEnding(config)
     upstreams = {name: Upstream(name, config, transport=transport, ending=ending) for name in config.backs}
     access, metrics, models = Access(config), Metrics(), Models(config, upstreams)
 

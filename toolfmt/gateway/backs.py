@@ -20,7 +20,7 @@ from toolfmt.gateway.access import HOPS, hops
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.config import HEADER, Config, secret, using
-from toolfmt.gateway.ending import Ending
+from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
@@ -42,7 +42,9 @@ PASSED: Final = ("retry-after", "x-request-id", "request-id")
 class Upstream:
     """One back, with the connections to it."""
 
-    def __init__(self, name: str, config: Config, *, transport: httpx2.AsyncBaseTransport, ending: Ending) -> None:
+    def __init__(
+        self, name: str, config: Config, *, transport: httpx2.AsyncBaseTransport, ending: ServerEnding
+    ) -> None:
         """Take a back by its name in the configuration; its key is read once."""
         back = config.backs[name]
         self.name = name
@@ -70,7 +72,7 @@ class Upstream:
             **(self.api.key(key) if key else {}),
             **{name.lower(): value for name, value in back.headers.items()},
         }
-        # reading has no limit of its own here: `Ending.within` bounds each wait
+        # reading has no limit of its own here: `ServerEnding.within` bounds each wait
         timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
         self._extensions = {"timeout": timeout.as_dict()}
 

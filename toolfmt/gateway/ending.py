@@ -19,7 +19,7 @@ T = TypeVar("T")
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
-class Ending:
+class ServerEnding:
     """Knows whether the server ends, and every wait for a back."""
 
     def __init__(self, config: Config) -> None:
