@@ -34,7 +34,7 @@ class GrammarDriver:
 
     @property
     def ended(self) -> bool:
-        """Whether the answer is over by its own markers, so that nothing more need be asked for."""
+        """Whether the answer's own markers have ended it, so that the stream can be closed."""
         return False
 
     def feed(self, chunk: str) -> list[Event]:
@@ -102,7 +102,7 @@ class GrammarDriver:
 
 
 def has_ended(parser: Parser[str]) -> bool:
-    """Whether a parser says that the answer is over by its own markers; many formats have none."""
+    """Whether markers of the format have ended the answer; many formats have no such markers."""
     return getattr(parser, "ended", False) is True
 
 

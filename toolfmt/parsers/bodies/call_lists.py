@@ -1,4 +1,4 @@
-"""A JSON list of calls, in which an element that is none fails alone.
+"""A JSON list of calls; an element that is not a call fails alone.
 
 [{"name": "a", "arguments": {}}, 5, {"name": "b", "arguments": {}}]
  ^ call                          ^ failure ^ call
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolfmt.parsers.scanning.sink import Sink
 
 MEMBERS_AFTER = "members after the brace that ends the call"
-"""What is wrong with a call of which more follows."""
+"""What is wrong with a call whose members continue after its end."""
 _AFTER = frozenset({",", "]", "}", "{", "<", "[", ";", "", "/", "#"})
 """What is before the next element, after the last, or in a marker."""
 _MEMBER_NEXT = regex.compile(r"""\s{0,64},\s{0,64}["'][^"'\n]{1,64}["']?\s{0,8}:""")

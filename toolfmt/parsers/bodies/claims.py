@@ -177,7 +177,7 @@ def hidden(keys: Collection[str], taken: Collection[str], given: Collection[str]
 
 
 def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:
-    """What is wrong with the first key that may have been meant as an argument and is none; "" if there is none."""
+    """Describe the first key that was meant as an argument but is not one; "" if there is no such key."""
     known = {*_MARKS, *_THOUGHTS, *taken}
     odd = next((key for key, value in keys.items() if key not in known and value is not None), None)
     return "" if odd is None else f"the key {odd!r} is not part of a call"

@@ -186,7 +186,7 @@ class ElementGrammar:
 
     @cached_property
     def value_starts(self) -> tuple[str, ...]:
-        """Texts of which one is in each text that opens a value."""
+        """Every text that opens a value contains one of these."""
         first = self._last_tag or re.split(r"[{\s>]", self._member, maxsplit=1)[0]
         return first, *(quote for quote, _ in self.quotes)
 

@@ -198,7 +198,7 @@ class ElementReader:
         self.draft.note("misplaced", f"the arguments were given in one named {spot.key!r}", start, cur.at)
 
     def _close(self, cur: Cursor, expected: Closer) -> Reading[None]:
-        """Read the closer of an element of which all children are read."""
+        """Read the closer of an element after its children."""
         closer = self.grammar.pattern(expected.source)
         end = yield from match_next(cur, closer)
         if end is None or not expected.ends(end.group()):

@@ -131,7 +131,7 @@ class LiteralTexts:
             count, last = count + (not apostrophe), cur.at
 
     def _check_end(self, quote: str, *, odd: bool, twice: bool) -> None:
-        """Refuse a text of which a quote may be missing, or before whose last quote a part of one is."""
+        """Refuse a text that may lack a quote, or that has a part of a quote before its last one."""
         if self._grammar.literals.escapes:
             wrong = odd and twice
         else:
@@ -203,7 +203,7 @@ class LiteralTexts:
         return _PLAIN_ESCAPES.get(text, f"\\{text}")
 
     def _pair(self, high: int) -> Reading[str]:
-        """Join two escapes that stand for one character, as JSON writes them."""
+        """Join a surrogate pair of escapes, as JSON writes it."""
         cur = self._cur
         found = yield from match_next(cur, _LOW)
         if found is None:

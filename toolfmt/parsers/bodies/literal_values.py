@@ -377,7 +377,7 @@ class LiteralReader:
 
 
 def _number(word: str) -> str | None:
-    """Write a number as JSON does; None if the word is none."""
+    """Write a number as JSON does; None if the word is not a number."""
     found = _NUMBER.fullmatch(word)
     if found is None:
         return None

@@ -93,7 +93,7 @@ class YamlBody:
                 blank = False
 
     def _ends(self, cur: Cursor, closer: str, base: int) -> Reading[bool]:
-        """Whether a closer counts that does not stand on a line of its own: if no YAML goes on below it."""
+        """Whether a closer that is not alone on its line counts: it does if no YAML follows."""
         at = regex.escape(closer)
         if (yield from match_next(cur, _compiled(f"{at}{GAP}(?:{self.begins})"))) is not None:
             return True

@@ -37,7 +37,7 @@ def disarm_names(text: str) -> str:
 
 
 def disarmer(grammar: CompiledSyntax) -> Callable[[str], str]:
-    """Make the function that changes every such object of a text so that it is none, for a reader of calls only."""
+    """Make a function that changes every such object in a text so that a parser does not read it as a call."""
     lists = [regex.compile(section.opener, grammar.flags) for section in grammar.sections if section.bare]
     frame = grammar.syntax.frame
     headers = [regex.compile(rf"\A(?:{frame.header})")] if frame is not None else []

@@ -53,7 +53,7 @@ from toolfmt.parsers.scanning.raw_ends import Around
 from toolfmt.parsers.scanning.resuming import Nesting, Resync
 
 _PUNCTUATION = re.compile(r"[\\()\[\]{},;`]+").fullmatch
-"""A closer of which no text is made to be rid: a bracket may be anybody's."""
+"""Closers that are kept in text: a bracket need not be the format's."""
 _FIRST_TAG = re.compile(r"\A\s*(<[^<>{}\s]+>)(\w*)")
 """A call's marker, and the word after it."""
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")

@@ -183,7 +183,7 @@ def any_of(names: Iterable[str]) -> str:
 
 
 def first_of_body(form: Form, body: str, end: str) -> str:
-    """What a call's arguments, or its end if there are none, begin with."""
+    """The beginning of a call's arguments, or of its end if it has no arguments."""
     if body == "args":
         return "" if form.literals is not None and form.literals.keywords else r"(?=\{)"
     elements = form.elements

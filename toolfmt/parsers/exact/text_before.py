@@ -94,7 +94,7 @@ class TextBefore:
         return inside_code(self._line)
 
     def in_markup(self) -> bool:
-        """Whether what follows is right after an opening marker that is none of this format, misspelt or not."""
+        """Whether the place is right after an opening marker that is not this format's, misspelt or not."""
         self._scan()
         marker = opens_markup(self._near)
         own = (letters(one) for text in self._own() for one in _MARKER.findall(text))

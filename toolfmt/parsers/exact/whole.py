@@ -193,7 +193,7 @@ def _is_unfinished(section: Section, written: WrittenSection, text: str, at: int
 def _written(
     grammar: CompiledSyntax,
 ) -> Iterator[tuple[str, tuple[Section, WrittenSection, regex.Pattern[str] | None]]]:
-    """The sections whose calls are read at once, by the group of what opens them, and what reads them."""
+    """The sections whose calls are read at once: for the group of each opening marker, its reader."""
     for number, section in enumerate(grammar.sections):
         compiled = section.forms[0]
         unmarked = compiled.body == "call" and compiled.head is None and not section.opener

@@ -44,7 +44,7 @@ _STRUCTURE = re.compile(r"\s*[\[{]").match
 _MOST = 24
 """Places that are put right at the most."""
 _SHORTEST = 4
-"""Letters of a word of which one may be wrong."""
+"""Letters that a word needs before one of them may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class TagMender:
         return [self._tags[text]] if text in self._tags else []
 
     def _near(self, letters: str, *, closes: bool) -> Iterator[Markup]:
-        """The tags of which the markup differs by one letter."""
+        """The tags whose markup differs by one letter."""
         for word in self._words:
             for length in range(len(word) - 1, len(word) + 2):
                 if len(word) >= _SHORTEST and differs_by_one_character(letters[:length], word):

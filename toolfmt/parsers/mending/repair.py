@@ -34,7 +34,7 @@ _FENCE = re.compile(r"\s*`{3}(?:json|tool_call|tool_code|python|xml)?\s*\Z")
 _TAG = re.compile(r"<[^<>]{1,256}>")
 _QUOTED = re.compile(r"[\"'“]").search
 _EMPTY = re.compile(r"\{\s*\}").search
-"""What a call without arguments has to hold: one of which they are missing is not mended."""
+"""What a call without arguments contains; a call that lost its arguments is not mended."""
 _REST = re.compile(r"[\s\]});,`>]+")
 
 

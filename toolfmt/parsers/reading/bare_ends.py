@@ -24,7 +24,7 @@ from toolfmt.parsers.scanning.sink import Draft, Sink
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a complete object is; beside calls, one that is none fails for this reason."""
+    """The verdict on a complete object, with the reason for which it fails beside calls."""
 
     kind: Literal["call", "failed", "text", "none"]
     reason: str = "malformed"

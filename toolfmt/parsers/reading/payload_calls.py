@@ -1,4 +1,4 @@
-"""Calls whose last part is raw text: what comes before it, the text, and what it is an argument of."""
+"""Calls whose last part is raw text: their head, the text, and the argument that it becomes."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Quotations:
         return True
 
     def _tried(self, read: Callable[[], Reading[None]]) -> Reading[int]:
-        """Read calls without their events, pinned; where they end, or 0 if there are none."""
+        """Read calls without their events, pinned; return where they end, or 0 if there are no calls."""
         cur, start = self._cur, self._cur.at
         before, mentions = self._passed.state(), self._recovery.mentions
         cur.pin()
@@ -108,7 +108,7 @@ class Quotations:
         return cur.at if self._sink.put_back() else 0
 
     def _closes(self, closer: str) -> Reading[bool]:
-        """Whether what is at the cursor closes a quotation: code by its mark in the same line, others at once."""
+        """Whether the cursor is at the end of a quotation; code is closed by its mark on the same line."""
         if closer == "`":
             found = yield from search_on(self._cur, _END_OF_CODE)
         else:

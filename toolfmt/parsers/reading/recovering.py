@@ -32,7 +32,7 @@ _NEAR = 512
 """Characters after a call in which its closer is looked for."""
 _JSON = regex.compile(r'["{}\[\]]').search
 _PARTS = regex.compile(r'["{}\[\]]|<[A-Za-z]').search
-"""What the rest of a call holds before its closer; words are none."""
+"""Structure in the rest of a call before its closer; words do not count."""
 _BROKEN_CALL = regex.compile(BROKEN_CALL)
 _WORD = regex.compile(r"\w").search
 
@@ -294,7 +294,7 @@ class Recovery:
         return tool.parameters if tool else None
 
     def _marker(self, resync: Resync) -> Reading[regex.Match[str] | None]:
-        """Read on to the next marker; where a search has found none up to the end, there is none."""
+        """Read on to the next marker; do not search again where an earlier search found none."""
         cur = self._cur
         if cur.at >= self._nothing.get(resync, NEVER):
             cur.pos = len(cur.buf)

@@ -172,12 +172,12 @@ class TextParser(GrammarDriver):
         yield from self._section(self._grammar.sections[int(group[1:].partition("_")[0])])
 
     def _quoted(self, found: regex.Match[str], group: str) -> Reading[None]:
-        """Fail a call in a value of another one, of which the beginning was not recognised."""
+        """Fail a call in a value of another call whose beginning was not recognised."""
         section = self._grammar.sections[int(group[1:].partition("_")[0])]
         yield from self._recovery.quoted(section.inner if group[0] == "c" else section.nesting, found.end())
 
     def _argument(self, found: regex.Match[str], group: str) -> Reading[None]:
-        """Fail arguments of which the call's opening marker is missing; what prose shows is text."""
+        """Fail arguments whose call has no opening marker; arguments that prose quotes are text."""
         elements, section = self._grammar.arguments[int(group[1:])]
         key = elements.key(elements.opener.match(found.string, found.start()))
         fails = self._outside and self._sink.prose.around() is None and self._passed.names_no_call(key)

@@ -31,7 +31,7 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 
 class Skipper:
-    """Looks for the ends of broken objects in one parse; a string that its line does not close is none."""
+    """Finds the ends of broken objects in one parse; a string must be closed on its line."""
 
     def __init__(self, cur: Cursor) -> None:
         self._cur = cur

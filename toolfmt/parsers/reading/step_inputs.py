@@ -131,7 +131,7 @@ def _pairs(text: str, names: list[str], tool: ToolDefinition | None) -> JsonObje
 
 
 def _readings(text: str) -> Iterator[JsonValue]:
-    """Return what a value may be: what JSON or quotes make of it, and the text itself where it is not in quotes."""
+    """Return the readings of a value: as JSON, as quoted text, or, without quotes, the text itself."""
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         yield quoted["inside"] or quoted["single"] or ""

@@ -33,7 +33,7 @@ from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.parsers.scanning.surroundings import Prose
 
 _GUESSES: Final = frozenset({"ambiguous_closer", "open_reasoning"})
-"""Notices of a place that has several readings, of which one was chosen."""
+"""Notices of places with several readings."""
 
 
 _set = object.__setattr__

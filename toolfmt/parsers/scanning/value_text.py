@@ -56,7 +56,7 @@ class ValueText:
         self._first = False
 
     def wait(self, cur: Cursor, stop: Callable[[str], object]) -> None:
-        """Take what follows without the grammar, up to what it would look at."""
+        """Take text up to the next character that the grammar has to look at."""
         if not self._first:
             self._shown_white = [*self.white]
             cur.wait(stop, self)
