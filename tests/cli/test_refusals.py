@@ -13,6 +13,16 @@ from toolfmt.cli import main
 Run = Callable[..., tuple[int, str, str]]
 
 CASES = {
+    "text in place of its file": (("parse", "<tool_call>{}"), "give the text itself through a pipe"),
+    "a column of lines": (("stats", "README.md", "--column", "x"), "only if a Parquet file is read"),
+    "a side file without its option": (
+        ("convert", "README.md", "--to", "gemini", "--quarantine", "x.jsonl"),
+        "only if --on-error is quarantine",
+    ),
+    "a tokenizer that counts nothing": (
+        ("convert", "README.md", "--to", "gemini", "--tokenizer", "x", "--filter", "calls=1"),
+        "only if a --filter compares tokens",
+    ),
     "a command's name": (("pars",), "did you mean 'parse'?"),
     "an option's name": (("parse", "--jsn"), "Did you mean --json?"),
     "a missing argument": (("manifest",), "TOOLS is missing (The tools: tools.json"),
@@ -144,3 +154,29 @@ def test_a_server_that_cannot_begin_names_the_option(run: Run, tmp_path: Path) -
 def test_lines_of_json_are_no_tools(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text('{"name": "f"}\n{"name": "g"}\n')
     assert "expected tools, such as a JSON array of them" in run("manifest", tmp_path / "log.jsonl")[2]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+@pytest.mark.parametrize("command", [("convert", "--to", "gemini"), ("check",), ("stats",)])
+def test_no_conversation_is_not_success(run: Run, tmp_path: Path, command: tuple[str, ...], text: str) -> None:
+    (tmp_path / "empty.jsonl").write_text(text, "utf-8")
+    for found in (run(*command, stdin=text), run(*command, tmp_path / "empty.jsonl")):
+        assert (found[0], "toolfmt: 0 c" in found[2] or "toolfmt: no c" in found[2]) == (1, True)
+
+
+@pytest.mark.parametrize("options", [("--filter", "call=nope"), ("--split", "0.1-0.2")])
+def test_a_selection_of_nothing_is_not_success(run: Run, options: tuple[str, ...]) -> None:
+    row = '{"messages": [{"role": "user", "content": "Hi."}]}\n'
+    code, out, err = run("convert", "--to", "gemini", *options, stdin=row)
+    assert (code, out, "no conversation is selected" in err) == (1, "", True)
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        ('{"messages": [{"role": "user", "content": 42}]}', "/messages/0: expected text or a part of a content"),
+        ('{"messages": []}', "there is no message in /messages"),
+    ],
+)
+def test_the_fault_is_named_without_a_format(run: Run, row: str, fault: str) -> None:
+    assert fault in run("convert", "--to", "gemini", stdin=row)[2]

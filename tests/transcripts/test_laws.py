@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from tests import sampling
 from toolfmt import convert
 from toolfmt.conversation import CallPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
+from toolfmt.errors import ParseError
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import TranscriptFormat
@@ -142,3 +143,15 @@ def test_an_edited_text_wins_and_the_rest_is_as_it_was(source: TranscriptFormat)
         edited = json.loads(json.dumps(there.value).replace("18C.", "It rains."))
         back = convert(edited, source=target.name, target=source.name, residue=there.residue).value
         assert same(back, json.loads(json.dumps(value).replace("18C.", "It rains."))), target.name
+
+
+def test_the_residue_of_another_conversation_is_refused() -> None:
+    def chat(word: str) -> list[dict[str, str]]:
+        return [{"role": "user", "content": f"{word}?"}, {"role": "assistant", "content": f"{word}."}]
+
+    one, other = (convert(chat(word), source="openai-chat", target="anthropic") for word in ("Yes", "No"))
+    with pytest.raises(ParseError, match="the residue is of another conversation"):
+        convert(one.value, source="anthropic", target="openai-chat", residue=other.residue)
+    edited = {"messages": [one.value["messages"][0], {"role": "assistant", "content": "Perhaps."}]}
+    back = convert(edited, source="anthropic", target="openai-chat", residue=one.residue)
+    assert back.value == [chat("Yes")[0], {"role": "assistant", "content": "Perhaps."}]

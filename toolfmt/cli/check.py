@@ -16,7 +16,7 @@ from toolfmt.transcripts.formats import find
 
 
 def check(
-    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, each file once, or - for stdin (the default).")],
     to: Annotated[
         str | None, Parameter(help="The format of the target provider, if it differs from the input's.")
     ] = None,
@@ -27,13 +27,14 @@ def check(
 
     Messages, calls and tools are checked; settings such as max_tokens are not. With `--to` each conversation is
     converted first, as by `toolfmt convert`. The exit code is 1 if there are
-    findings.
+    findings, or no conversations.
     """
     target = None if to is None else find(to).name
-    reading, picked = files.reading(), files.picked()
+    given = sources(paths or (STDIN,))
+    reading, picked = files.reading(given), files.picked()
     count = wrong = 0
     table: list[tuple[str, ...]] = []
-    for batch in reading.all(sources(paths or (STDIN,))):
+    for batch in reading.all(given):
         for row in batch.rows():
             found = _findings(row, picked, target)
             count += 1
@@ -47,7 +48,7 @@ def check(
     if table:
         write_table(("conversation", "rule", "path", "what is wrong"), table)
     note(f"{count} checked, {wrong} would be refused")
-    return 1 if wrong else 0
+    return 1 if wrong or not count else 0
 
 
 def _findings(row: Row, picked: Picked, target: str | None) -> tuple[Finding, ...]:

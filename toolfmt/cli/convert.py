@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from pydantic_core import to_jsonable_python
 
 from toolfmt import jsontext
-from toolfmt.cli.files import Files, check_jobs, progress
+from toolfmt.cli.files import Files, check_jobs, progress, refuse_idle
 from toolfmt.cli.output import INTERRUPTED, UsageError, counted_as, note, note_reasons, write_table
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
@@ -31,7 +31,7 @@ _OTHERS: Final = frozenset({".arrow", ".csv", ".feather", ".html", ".md", ".tsv"
 
 
 def convert(  # noqa: PLR0913 - one argument for each option
-    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, each file once, or - for stdin (the default).")],
     to: Annotated[str, Parameter(help="The format to write; see `toolfmt formats`.")],
     files: Files = Files(),  # noqa: B008 - frozen
     out: Annotated[
@@ -94,18 +94,20 @@ def convert(  # noqa: PLR0913 - one argument for each option
 ) -> int:
     """Convert conversations: one JSON value, JSON Lines, or Parquet.
 
-    Losses are reported on stderr. The exit code is 1 if a conversation was left out, and 2 if the command stopped.
+    Losses are reported on stderr. The exit code is 1 if a conversation was left out or none was written, and 2 if the
+    command stopped.
     """
     check_jobs(jobs)
-    reading, picked = files.reading(), files.picked()
-    goal = find(to).name
     given = sources(paths or (STDIN,))
+    reading, picked = files.reading(given), files.picked()
+    goal = find(to).name
     out = None if out == STDIN else out
     folder = out is not None and (out.endswith("/") or Path(out).is_dir())
     if out is not None and Path(out).suffix.lower() in _OTHERS:
         raise UsageError(f"{out} would hold lines of JSON or a table of {', '.join(TABLES)}: end its name in .jsonl")
     if folder and len({one.name for one in given}) < len(given):
         raise UsageError(f"several files would have the same name in {out}: convert them one by one")
+    refuse_idle({"--quarantine": quarantine is not None and on_error != "quarantine"}, "--on-error is quarantine")
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
     _refuse_overwriting(given, out, side, folder=folder)
     aside = side if on_error == "quarantine" else None
@@ -130,7 +132,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     require(map(work.name, given))
     keep, state = _state(given, out, work, reading, resume=resume, overwrite=overwrite)
     if state is None:
-        note(f"{out} is complete: no run was interrupted")
+        note(f"{out} is as it was: no run of it was interrupted; without --resume it is written again")
         return 0
     code = 0
     output = CorpusOutput(
@@ -152,12 +154,17 @@ def convert(  # noqa: PLR0913 - one argument for each option
     _show(tally, goal, ended="interrupted: " if code else "", kept=f" ({side})" if aside is not None else "")
     if code and keep is not None and not dedup:
         note("the same command with --resume goes on")
-    return code or (1 if tally.failed else 0)
+    if not (code or tally.converted or tally.failed):
+        chosen = "no conversation is selected; --split counts in percent"
+        note(chosen if tally.filtered else "no conversation was read: the input is empty")
+    return code or (1 if tally.failed or not tally.converted else 0)
 
 
 def _selection(filters: list[str] | None, split: str, tokenizer: str) -> Selection:
     found = tuple(map(Filter.of, filters or ()))
-    if any(one.field == "tokens" for one in found):
+    counts = any(one.field == "tokens" for one in found)
+    refuse_idle({"--tokenizer": bool(tokenizer) and not counts}, "a --filter compares tokens")
+    if counts:
         if not tokenizer:
             raise UsageError("a filter on tokens needs a --tokenizer")
         load(tokenizer)

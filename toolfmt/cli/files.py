@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Protocol
@@ -49,11 +49,20 @@ class Files:
         names = tuple(find(name).name for name in self.source or () if name != AUTO)
         return Picked(formats=names, at=self.at, answer=self.answer)
 
-    def reading(self) -> ReadOptions:
-        """Return how to read files; raises `UsageError`."""
+    def reading(self, given: Sequence[Source]) -> ReadOptions:
+        """Return how to read these files; raises `UsageError`."""
         if self.max_row < 1:
             raise UsageError("--max-row is 1 or more")
+        refuse_idle(
+            {"--column": bool(self.column) and not any(one.is_table for one in given)}, "a Parquet file is read"
+        )
         return ReadOptions(self.picked().formats, self.column, self.max_row)
+
+
+def refuse_idle(options: Mapping[str, bool], needs: str) -> None:
+    """Raise `UsageError` for options that would have no effect."""
+    for option in (name for name, idle in options.items() if idle):
+        raise UsageError(f"{option} has an effect only if {needs}")
 
 
 def check_jobs(jobs: int) -> None:

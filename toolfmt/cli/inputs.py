@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
@@ -32,6 +33,10 @@ def read_pieces(source: str) -> Iterator[str]:
     elif not source:
         raise UsageError("the file's name is empty; - means stdin")
     else:
+        if (source[0] in "<{[" or "\n" in source) and not os.path.lexists(source):
+            raise UsageError(
+                f"{source[:40]!r} is not a file: give the text itself through a pipe: `echo ... | toolfmt ...`"
+            )
         with Path(source).open("rb") as file:
             yield from _decoded(iter(lambda: file.read(_PIECE), b""), source)
 

@@ -15,7 +15,7 @@ from toolfmt.model import JsonObject
 
 
 def stats(
-    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, each file once, or - for stdin (the default).")],
     files: Files = Files(),  # noqa: B008 - frozen
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
     tokenizer: Annotated[
@@ -25,13 +25,13 @@ def stats(
 ) -> int:
     """Count formats, messages, tools, calls and their failures.
 
-    The exit code is 1 if a conversation could not be read.
+    The exit code is 1 if a conversation could not be read, or there is none.
     """
     check_jobs(jobs)
     if tokenizer:
         load(tokenizer)
-    reading = files.reading()
     given = sources(paths or (STDIN,))
+    reading = files.reading(given)
     total = Statistics()
     with progress(given) as step:
         for counted in mapped(partial(count_batch, files.picked(), tokenizer), reading.all(given), jobs):
@@ -42,7 +42,7 @@ def stats(
     else:
         _show(total.report())
     note(f"{counted_as(total.conversations, 'conversation')}, {total.unreadable} unreadable")
-    return 1 if total.unreadable else 0
+    return 1 if total.unreadable or not total.conversations else 0
 
 
 def _show(report: JsonObject) -> None:

@@ -34,7 +34,7 @@ _ROLES: Final = {"user": "bold blue", "assistant": "bold green", "tool": "bold y
 
 
 def view(
-    *paths: Annotated[str, Parameter(help="Files, folders, globs, or - for stdin (the default).")],
+    *paths: Annotated[str, Parameter(help="Files, folders, globs, each file once, or - for stdin (the default).")],
     row: Annotated[int | None, Parameter(help="The line, or the row of a table, of the conversation to show.")] = None,
     limit: Annotated[
         int | None,
@@ -78,7 +78,8 @@ def view(
 
 
 def _rows(paths: Iterable[str], row: int | None, files: Files) -> Iterator[Row]:
-    found = chain.from_iterable(batch.rows() for batch in files.reading().all(sources(paths)))
+    given = sources(paths)
+    found = chain.from_iterable(batch.rows() for batch in files.reading(given).all(given))
     return found if row is None else islice((one for one in found if one.line == row), 1)
 
 

@@ -310,6 +310,8 @@ def _convert_back(
     first, _ = _mended(sent, origin, residue.get("repair"), continued=continued)
     first, _ = adapt_parts(first, origin.rules, carry, continued=continued)
     base = _written(fit(first, origin.rules), origin)[1]
+    if len(base.messages) > 1 and theirs.messages and not _shares_a_message(base, theirs):
+        raise ParseError("the residue is of another conversation: none of its messages is in this one")
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)
     further: list[Loss] = []
@@ -318,6 +320,11 @@ def _convert_back(
     found = (*losses(theirs, goal.read(written)), *further)
     refuse(found, strict=strict)
     return conversion_from(written, found, origin.name, goal.name)
+
+
+def _shares_a_message(one: Transcript, other: Transcript) -> bool:
+    """Whether a message of the first has the same role and content as one of the other."""
+    return any(a.role == b.role and a.parts == b.parts for a in one.messages for b in other.messages)
 
 
 def _included(include: Collection[str]) -> frozenset[str]:

@@ -17,7 +17,7 @@ from toolfmt import jsontext
 from toolfmt.conversation import Transcript
 from toolfmt.errors import FormatQuestionError, ParseError
 from toolfmt.jsontext import is_array, is_object, token
-from toolfmt.model import JsonValue
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
@@ -153,18 +153,28 @@ def _complaint(value: JsonValue) -> str:
     for made in sorted(formats(), key=lambda made: -made.common):
         messages = value.get(made.messages) if is_object(value) else value
         items = list(filter(is_object, messages[:_WIDE])) if is_array(messages) else []
+        if is_array(messages) and not messages and is_object(value):
+            return f"{made.name}: there is no message in /{made.messages}"
         if not items:
             continue
         try:
             found = sound(value, made)
         except ParseError as error:
             texts = (text for item in items for text in item.values() if text and isinstance(text, str))
-            if any(f"not {text!r}" in str(error) for text in texts):
+            if _reads_text(items, made) or any(f"not {text!r}" in str(error) for text in texts):
                 return f"{made.name}: {error}"
         else:
             if understood(found) and not (says_anything(found) or leaves(found, made)):
                 return f"{made.name}: no message has content"
     return ""
+
+
+def _reads_text(items: Sequence[JsonObject], made: TranscriptFormat) -> bool:
+    """Whether a format reads messages if text is put in place of each content: only the contents are wrong."""
+    try:
+        return says_anything(sound([{**item, "content": "text"} for item in items if "content" in item], made))
+    except ParseError:
+        return False
 
 
 def _question(begun: str, found: Sequence[RowPart], *, beside: bool = False) -> FormatQuestionError:
