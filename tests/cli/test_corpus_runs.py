@@ -20,6 +20,7 @@ from typing import IO, Any
 import pytest
 
 from tests import sampling
+from toolfmt.corpora import streams
 from toolfmt.errors import install_line
 
 Run = Callable[..., tuple[int, str, str]]
@@ -258,6 +259,39 @@ def test_no_output_is_written_through_a_link(run: Run, tmp_path: Path, out: str,
     assert victim.read_text("utf-8") == "precious"
     assert code == 2
     assert f"{name.rpartition('/')[2]}: is a symbolic link" in err
+
+
+def test_no_output_is_written_through_a_linked_folder(run: Run, tmp_path: Path) -> None:
+    source, victim, out = tmp_path / "in" / "sub" / "a.jsonl", tmp_path / "victim", tmp_path / "out"
+    for folder in (source.parent, victim, out):
+        folder.mkdir(parents=True)
+    source.write_text('{"messages": [{"role": "user", "content": "Hi"}]}\n', "utf-8")
+    (out / "sub").symlink_to(victim)
+    code, _, err = run("convert", tmp_path / "in", *TO, "-o", f"{out}/")
+    assert (code, f"{out / 'sub'}: is a symbolic link" in err) == (2, True)
+    assert not list(victim.iterdir())
+    (tmp_path / "named").symlink_to(victim)  # the folder that the user names may be one
+    assert run("convert", tmp_path / "in", *TO, "-o", f"{tmp_path / 'named'}/")[0] == 0
+    assert [path.name for path in victim.rglob("*.jsonl")] == ["a.jsonl"]
+
+
+def test_a_link_that_is_put_in_place_after_the_check_is_not_followed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, victim, out = tmp_path / "in.jsonl", tmp_path / "victim", tmp_path / "out.jsonl"
+    source.write_text('{"messages": [{"role": "user", "content": "Hi"}]}\n', "utf-8")
+    victim.write_text("precious", "utf-8")
+    checked = streams.own_file
+
+    def race(path: Path) -> Path:
+        found = checked(path)
+        if path == out and sys._getframe(1).f_code is streams.open_own.__code__:
+            out.symlink_to(victim)
+        return found
+
+    monkeypatch.setattr(streams, "own_file", race)
+    assert run("convert", source, *TO, "-o", out)[0] == 2
+    assert victim.read_text("utf-8") == "precious"
 
 
 def test_an_interrupted_output_is_not_written_over(run: Run, tmp_path: Path) -> None:

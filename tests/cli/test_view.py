@@ -241,3 +241,12 @@ def test_every_format_can_be_shown(run: Run, tmp_path: Path, format: str) -> Non
     assert "sky" in out
     assert ("Hello there" in out) == ("user" in find(format).rules.roles)
     assert "[call] sky" in out
+
+
+def test_no_page_is_written_through_a_link(run: Run, tmp_path: Path) -> None:
+    victim, link = tmp_path / "victim", tmp_path / "page.html"
+    victim.write_text("precious", "utf-8")
+    link.symlink_to(victim)
+    code, _, err = run("view", "-", "-o", link, stdin='{"messages": [{"role": "user", "content": "Hi"}]}')
+    assert (code, f"{link}: is a symbolic link" in err) == (2, True)
+    assert victim.read_text("utf-8") == "precious"

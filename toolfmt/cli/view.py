@@ -14,6 +14,7 @@ from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
 from toolfmt.conversation import Transcript
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
+from toolfmt.corpora.streams import own_file
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.parts.session_lines import TORN, line_type
@@ -50,8 +51,8 @@ def view(
     """
     if limit is not None and limit < 1:
         raise UsageError("--limit is 1 or more")
-    if out is not None and out.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(f"{out} would be a page of HTML: end its name in .html")
+    if out is not None:
+        _check_page(out)
     most = limit or (_PAGE if out is not None else 1)
     given = paths or (STDIN,)
     rows = _rows(given, row, files)
@@ -75,6 +76,12 @@ def view(
         if one.beside:
             note(f"{one.title}: not shown: {', '.join(one.beside)}")
     return 1 if unread else 0
+
+
+def _check_page(out: Path) -> None:
+    if out.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError(f"{out} would be a page of HTML: end its name in .html")
+    own_file(out)
 
 
 def _rows(paths: Iterable[str], row: int | None, files: Files) -> Iterator[Row]:

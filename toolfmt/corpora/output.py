@@ -21,7 +21,7 @@ from typing import IO, Any, Final, Self
 
 from toolfmt import jsontext
 from toolfmt.corpora.sources import STDIN, TABLES, Position, Source
-from toolfmt.corpora.streams import own_file, packed
+from toolfmt.corpora.streams import open_own, own_file, packed
 from toolfmt.corpora.tables import write_parquet
 from toolfmt.corpora.tally import Tally
 from toolfmt.corpora.work import Done
@@ -93,10 +93,11 @@ class StateFile:
 
     def save(self, state: State) -> None:
         """Write the state atomically; an error names the folder, because the caller did not name the file."""
-        fresh = own_file(self.path.with_name(f"{self.path.name}.new"))
+        fresh = self.path.with_name(f"{self.path.name}.new")
         try:
             fresh.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_text(jsontext.dumps(asdict(state)) + "\n", "utf-8")
+            with open_own(fresh, "wb") as file:
+                file.write(f"{jsontext.dumps(asdict(state))}\n".encode())
             fresh.replace(self.path)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path.parent)) from None
@@ -236,7 +237,10 @@ class CorpusOutput:
         if self._places.out is None:
             self._file = sys.stdout.buffer
         elif self._state.input < len(self._sources):
-            path = growing(self._target(self._places.out))
+            out, path = self._places.out, growing(self._target(self._places.out))
+            for folder in path.parents:
+                if out in folder.parents:  # a folder of the inputs, and not the one that was named
+                    own_file(folder)
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = _continued(path, self._state.written)
 
@@ -276,12 +280,11 @@ def _append(file: IO[bytes] | None, data: bytes) -> int:
 
 def _continued(path: Path, size: int) -> IO[bytes]:
     """Open a file for writing after its first `size` bytes."""
-    own_file(path)
     if not size:
-        return path.open("wb")
+        return open_own(path, "wb")
     if path.stat().st_size < size:
         raise CorpusError(f"{path}: is shorter than the run that was interrupted had made it")
-    file = path.open("r+b")
+    file = open_own(path, "r+b")
     file.truncate(size)
     file.seek(size)
     return file

@@ -19,7 +19,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import IO, Any, Final, Protocol, cast
 
 from toolfmt.corpora.sources import STDIN, TABLES
 from toolfmt.errors import CorpusError, MissingExtraError, ParseError
@@ -161,6 +161,13 @@ def own_file(path: Path) -> Path:
 
     A link to a device, such as `/dev/stdout`, is allowed.
     """
-    if path.is_symlink() and (path.is_file() or not path.exists()):
+    if path.is_symlink() and (path.is_file() or path.is_dir() or not path.exists()):
         raise CorpusError(f"{path}: is a symbolic link, through which another file would be written; give that file")
     return path
+
+
+def open_own(path: Path, mode: str) -> IO[bytes]:
+    """Open a file for writing; raises like `own_file`, and OSError for a link that was put there since."""
+    no_link = 0 if path.is_symlink() else getattr(os, "O_NOFOLLOW", 0)
+    own_file(path)
+    return cast("IO[bytes]", open(path, mode, opener=lambda name, flags: os.open(name, flags | no_link, 0o666)))
