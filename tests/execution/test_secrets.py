@@ -197,3 +197,15 @@ def test_no_span_and_no_stored_state_of_a_run_holds_a_secret(fails: str) -> None
     assert not [span.name for span in spans if SECRET in span.to_json()]
     assert SECRET not in json.dumps(state.to_json())
     assert SECRET not in repr(events)
+
+
+def test_an_injected_text_in_an_exception_never_reaches_the_model() -> None:
+    registry = ToolRegistry()
+
+    @registry.register
+    def fetch(url: str, key: Annotated[str, Injected]) -> str:
+        raise ValueError(f"{url}?key={key}: 401")
+
+    executor = Executor(registry, inject={"key": SECRET})
+    (execution,) = executor.execute_sync([{"name": "fetch", "arguments": {"url": "http://h"}}])
+    assert execution.error == "http://h?key=[injected]: 401"

@@ -68,15 +68,16 @@ _checked = checked(state="AgentState.from_json reads one that was stored")
 class AgentLoop:
     """Runs a driver with tools. It is immutable except for its listeners, so many runs may share one.
 
-    `tools` take any form that `ToolRegistry` takes; the loop makes an `Executor` for them. Or pass an `executor`; if
-    it is not an `Executor`, `tools` lists the tools that it runs. `policies` are those of the loop's own executor,
-    such as `Approval(ask)`. `system` is the system prompt of a new conversation, into which a text driver puts the
-    tools. `output` is the type of the final answer: a pydantic model or any type that pydantic validates; the state's
-    `output` is its value. `compiler` selects the part of the state that the model sees, and `visible` the tools. A run
-    stops after `max_steps`, or when one of `stop_when` or a guard gives a reason. `guards` are functions without
-    arguments that make a guard for each run: `guards=[Breaker, lambda: Budget(tokens=200_000)]`. `name` is the agent's
-    name in its calls. `checkpoint` stores a state before calls run, when one of several starts or ends, and after each
-    step. `interrupted` says how to resume calls that had started when the program ended.
+    `tools` take any form that `ToolRegistry` takes; the loop makes an `Executor` for them, with `policies` such as
+    `Approval(ask)`. For other settings, such as injected values or servers, pass an `executor` instead; with an
+    executor class of your own that does not list its tools, pass `tools` too. `system` is the system prompt of a new
+    conversation, into which a text driver puts the tools. `output` is the type of the final answer: a pydantic model
+    or any type that pydantic validates; the state's `output` is its value. `compiler` selects the part of the state
+    that the model sees, and `visible` the tools. A run stops after `max_steps`, or when one of `stop_when` or a guard
+    gives a reason. `guards` are functions without arguments that make a guard for each run: `guards=[Breaker, lambda:
+    Budget(tokens=200_000)]`. `name` is the agent's name in its calls. `checkpoint` stores a state before calls run,
+    when one of several starts or ends, and after each step. `interrupted` says how to resume calls that had started
+    when the program ended.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's

@@ -32,9 +32,12 @@ from toolfmt.schema.validation import Validator
 RETRIES: Final = 2
 """How many answers in one run may fail to fit."""
 ASKED: Final = (
-    "When you have the final answer, write it as one JSON value that fits this JSON Schema, and nothing else:\n"
+    "The text of your final answer must be one JSON value that fits this JSON Schema, without any other words:\n"
 )
-WRONG: Final = "Your final answer does not fit its schema:\n{}\nWrite the whole answer again, as JSON alone."
+WRONG: Final = (
+    "Your final answer does not fit its schema:\n{}\n"
+    "Write the whole final answer again: one JSON value, without any other words."
+)
 _FENCED: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL | re.IGNORECASE)
 
 

@@ -53,6 +53,8 @@ from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.schema.coercion import relax
 
 _T = TypeVar("_T")
+_SECRET: Final = 6
+"""Characters of the shortest injected text that is replaced in errors, where a model would read it."""
 _Target: TypeAlias = ResolvedTool | UnrunnableError
 
 
@@ -369,6 +371,9 @@ class Pipeline:
         return entry.execution
 
     def _error(self, call: ToolInvocation, message: str) -> ToolResult:
+        for value in self._settings.resolver.inject.values():
+            if isinstance(value, str) and len(value) >= _SECRET:
+                message = message.replace(value, "[injected]")
         content = cut(clean(message), self._settings.resolver.result_limit)
         return addressed(ToolResult(name=call.name, content=content, is_error=True), call)
 

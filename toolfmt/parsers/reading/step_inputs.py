@@ -152,7 +152,7 @@ def _single(text: str, names: list[str], tool: ToolDefinition | None, at: int, *
     plain = _WORDED.fullmatch(text) is not None if called else not _begins(text, names)
     readings = [value for value in _readings(text) if value != text or plain]
     if tool is None or not readings:
-        raise Malformed("arguments_not_object", f"expected a JSON object, found {text[:1]!r}", at)
+        raise Malformed("arguments_not_object", f"expected a JSON object or one value, not {text[:40]!r}", at)
     found = [{name: value} for name in names for value in readings if not problems(tool, {name: value})]
     if len(found) != 1:
         detail = "several arguments can take this value" if found else "no argument alone can take this value"
