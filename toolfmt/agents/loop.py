@@ -74,8 +74,8 @@ class AgentLoop:
     conversation, into which a text driver puts the tools. `output` is the type of the final answer: a pydantic model
     or any type that pydantic validates; the state's `output` is its value. `compiler` selects the part of the state
     that the model sees, and `visible` the tools. A run stops after `max_steps`, or when one of `stop_when` or a guard
-    gives a reason. `guards` are functions without arguments that make a guard for each run: `guards=[Breaker, lambda:
-    Budget(tokens=200_000)]`. `name` is the agent's name in its calls. `checkpoint` stores a state before calls run,
+    gives a reason. `guards` are functions that make a guard for each run, such as `lambda: Budget(tokens=200_000)` or
+    `Breaker`. `name` is the agent's name in its calls. `checkpoint` stores a state before calls run,
     when one of several starts or ends, and after each step. `interrupted` says how to resume calls that had started
     when the program ended.
     """

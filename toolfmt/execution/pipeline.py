@@ -53,8 +53,6 @@ from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.schema.coercion import relax
 
 _T = TypeVar("_T")
-_SECRET: Final = 6
-"""Characters of the shortest injected text that is replaced in errors, where a model would read it."""
 _Target: TypeAlias = ResolvedTool | UnrunnableError
 
 
@@ -371,10 +369,8 @@ class Pipeline:
         return entry.execution
 
     def _error(self, call: ToolInvocation, message: str) -> ToolResult:
-        for value in self._settings.resolver.inject.values():
-            if isinstance(value, str) and len(value) >= _SECRET:
-                message = message.replace(value, "[injected]")
-        content = cut(clean(message), self._settings.resolver.result_limit)
+        resolver = self._settings.resolver
+        content = cut(clean(resolver.masked(message)), resolver.result_limit)
         return addressed(ToolResult(name=call.name, content=content, is_error=True), call)
 
     def _notify_guards(self, execution: ToolExecution) -> None:

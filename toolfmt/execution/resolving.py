@@ -25,6 +25,8 @@ from toolfmt.tools import ToolRegistry
 
 LOCAL: Final = "local"
 """The server name that means the registry."""
+SECRET: Final = 6
+"""Characters of the shortest injected text that is replaced in errors."""
 
 
 class UnrunnableError(ExecutionError):
@@ -102,6 +104,13 @@ class Resolver:
         """Return the names of the values that functions of the registry take from `inject`."""
         functions = ((tool, self.registry.function(tool.name)) for tool in self.registry)
         return {name for tool, one in functions if one is not None for name in self._local(tool, one).binding.injected}
+
+    def masked(self, message: str) -> str:
+        """Replace injected texts in an error, which a model reads and a state stores."""
+        for value in self.inject.values():
+            if isinstance(value, str) and len(value) >= SECRET:
+                message = message.replace(value, "[injected]")
+        return message
 
     def find(self, call: ToolInvocation, state: object) -> ResolvedTool:
         """Find a call's tool; raises `UnrunnableError`."""
