@@ -37,6 +37,7 @@ def test_a_table_and_exit_code_0(run: Run, folder: Path) -> None:
     assert f"template 'default' of {folder}" in lines[0]
     assert any(line.split() == ["one", "call", "ok"] for line in lines)
     assert any(line.endswith("the template drops reasoning") for line in lines)
+    assert lines[-1].startswith("verdict           qwen25 reads what the template writes")
 
 
 def test_a_failure_is_exit_code_1(run: Run, folder: Path) -> None:

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from toolfmt import ToolInvocation, render_calls
 from toolfmt.cli import main
 from toolfmt.errors import install_line
-from toolfmt.workshop.probing import QUESTIONS, Question, Report, probe
+from toolfmt.workshop.probing import QUESTIONS, Question, Report, probe, verdict
 
 from .conftest import Faulty, Said, calls_as, chunks, dripping, framed, whole
 
@@ -336,6 +336,18 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
     return call
 
 
+def test_a_server_that_drops_every_call_is_told_so(served: Serve, run: Any) -> None:
+    dropped = served(Faulty(say=lambda _, said: replace(said, calls=(), finish="stop")))
+    report = probe(dropped.url, "m")
+    assert verdict(report).startswith("no call came in any of 22 answers: the server drops calls, or does not show")
+    empty = [one.question for one in report.findings if (one.rule, one.mode) == ("no_text", "whole")]
+    assert "one call" in empty
+    out = run("probe", "--base-url", dropped.url, "--model", "m")[1]
+    severities = [line.split()[0] for line in out.splitlines() if line[:1].strip()]
+    assert severities == ["verdict", *sorted(severities[1:])]
+    assert "--jinja" in out
+
+
 def test_the_command(served: Serve, run: Any) -> None:
     fine = served(Faulty())
     assert run("probe", "--base-url", fine.url, "--model", "m")[0] == 0
@@ -357,7 +369,8 @@ def test_the_command(served: Serve, run: Any) -> None:
     assert "hermes: get_weather" in out
     assert out.splitlines()[0] == (
         "verdict           this server's tool parser is off: its calls are text in the format hermes; start vLLM with "
-        "`--enable-auto-tool-choice --tool-call-parser hermes`"
+        "`--enable-auto-tool-choice --tool-call-parser hermes`, SGLang with its own `--tool-call-parser`, "
+        "llama.cpp with `--jinja`"
     )
     labels = {line[:18].strip() for line in out.splitlines()}
     assert {"verdict", "error"} <= labels <= {"verdict", "error", "warning", ""}

@@ -7,6 +7,7 @@ from cyclopts import Parameter
 from toolfmt.cli.output import note, say, write_json, write_table
 from toolfmt.cli.prompt import Variables, model_folder, variables
 from toolfmt.workshop.doctor.diagnosis import Diagnosis, diagnose
+from toolfmt.workshop.servers import server_advice
 
 
 def doctor(
@@ -45,7 +46,17 @@ def _show(found: Diagnosis) -> None:
             (check.scenario if at == 0 else "", check.status if at == 0 else "", message)
             for at, message in enumerate(messages or [""])
         ]
-    write_table((found.dialect or "no dialect", "", f"template {found.template!r} of {found.path}"), rows)
+    write_table((found.dialect or "unknown format", "", f"template {found.template!r} of {found.path}"), rows)
+    failed = sum(check.status == "fail" for check in found.checks)
+    if not found.dialect:
+        say("verdict", "no known format reads the calls that this template writes")
+        say("next", "name the format of its answers (--dialect; `toolfmt detect` finds it in an answer), or add it")
+    elif failed:
+        say(
+            "verdict", f"{failed} of {len(found.checks)} checks fail: {found.dialect} does not read all that is written"
+        )
+    else:
+        say("verdict", f"{found.dialect} reads what the template writes; {server_advice(found.dialect)}")
     if found.others:
         note(f"{', '.join(found.others)} read its calls too")
 

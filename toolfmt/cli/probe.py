@@ -1,6 +1,7 @@
 """`toolfmt probe`: whether a server's tool calling is faithful."""
 
 import os
+import sys
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -36,7 +37,7 @@ def probe(
             model,
             api_key=key,
             timeout=timeout,
-            on_question=None if json else lambda question: note(f"asking: {question}"),
+            on_question=(lambda question: note(f"asking: {question}")) if sys.stderr.isatty() and not json else None,
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
@@ -44,7 +45,7 @@ def probe(
         write_json({"verdict": verdict(report), **report.to_json()})
     else:
         say("verdict", verdict(report))
-        for one in report.findings:
+        for one in sorted(report.findings, key=lambda one: one.severity):  # errors first
             read = f"\ntoolfmt reads {'; '.join(one.read)}" if one.read else ""
             about = f"{one.rule} in {one.question}, {one.mode}"
             say(one.severity, f"{about}\nexpected {_line(one.expected)}\ncame {_line(one.came)}{_line(read, keep=1)}")

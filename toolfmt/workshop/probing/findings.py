@@ -4,7 +4,7 @@ ProbeFinding("markup_in_content", "error", "one call", "whole", expected="the ca
              came="<tool_call>…", read=('hermes: get_weather({"city": "Paris"})',))
 
 this server's tool parser is off: its calls are text in the format hermes; start vLLM with
-`--enable-auto-tool-choice --tool-call-parser hermes`
+`--enable-auto-tool-choice --tool-call-parser hermes`, ...
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Final, Literal, TypeAlias
 from pydantic_core import to_jsonable_python
 
 from toolfmt.arguments import checked
-from toolfmt.lookup.registry import default_registry
 from toolfmt.model import JsonObject
+from toolfmt.workshop.servers import server_advice
 
 FindingSeverity: TypeAlias = Literal["error", "warning"]
 """A warning may be the model's fault as well as the server's."""
@@ -50,6 +50,8 @@ class Report:
     asked: int
     """Answers that came, right or wrong."""
     findings: tuple[ProbeFinding, ...]
+    called: bool = True
+    """Whether any answer to a question that asks for a call had one."""
     unusable: bool = False
     """The server did not answer as an API does, so the report says little."""
 
@@ -61,7 +63,7 @@ class Report:
     def to_json(self) -> JsonObject:
         """Write the report as JSON."""
         made: JsonObject = to_jsonable_python(self)
-        findings, unusable = made.pop("findings"), made.pop("unusable")
+        findings, unusable, _ = made.pop("findings"), made.pop("unusable"), made.pop("called")
         return {**made, "faithful": self.faithful, "unusable": unusable, "findings": findings}
 
 
@@ -86,19 +88,6 @@ def shown(text: str) -> str:
 
 
 MARKUP: Final = "markup_in_content"
-_ENGINE: Final = "vllm-project/vllm, vllm/tool_parsers"
-_PARSERS: Final = {
-    "cohere-command": "cohere_command3",
-    "granite-20b-fc": "granite-20b-fc",
-    "granite3": "granite",
-    "harmony": "openai",
-    "internlm2": "internlm",
-    "llama3-json-tag": "llama3_json",
-    "mistral-v11": "mistral",
-    "mistral-v3": "mistral",
-    "phi4-mini": "phi4_mini_json",
-}
-"""vLLM 0.33's names for its parsers, where they are not the dialect's own."""
 
 
 @checked
@@ -114,7 +103,12 @@ def verdict(report: Report) -> str:
         dialect = formats.most_common(1)[0][0]
         off = len(left) * 2 > len({(one.question, one.mode) for one in errors})
         state = "is off: its calls are text" if off else "misses some calls: they are text"
-        return f"this server's tool parser {state} in the format {dialect}; {_advice(dialect)}"
+        return f"this server's tool parser {state} in the format {dialect}; {server_advice(dialect)}"
+    if not report.called:
+        return (
+            f"no call came in any of {report.asked} answers: the server drops calls, or does not show the tools to the "
+            f"model; {server_advice('')}"
+        )
     if not errors:
         warned = len(report.findings)
         rest = f"; {warned} {'warning' if warned == 1 else 'warnings'} may be the model's own doing" if warned else ""
@@ -122,12 +116,3 @@ def verdict(report: Report) -> str:
     rules = Counter(one.rule for one in errors)
     listed = ", ".join(f"{rule} ({times})" for rule, times in rules.most_common(3))
     return f"this server gets tool calls wrong: {listed}{' and more' if len(rules) > 3 else ''}"  # noqa: PLR2004
-
-
-def _advice(name: str) -> str:
-    """Return how to read calls in a dialect: with the engine's own parser if it has one, else with the gateway."""
-    dialect = default_registry().dialect(name) if name in default_registry() else None
-    if dialect is None or not any(source.reference.startswith(_ENGINE) for source in dialect.sources):
-        return f"read it with `toolfmt.execution.TextDriver(model, dialect={name!r})` or put `toolfmt serve` in front"
-    parser = _PARSERS.get(dialect.name, dialect.name.replace("-", "_"))
-    return f"start vLLM with `--enable-auto-tool-choice --tool-call-parser {parser}`"

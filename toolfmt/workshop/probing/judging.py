@@ -205,10 +205,10 @@ def _said(answer: ClientAnswer, question: Question) -> Iterator[Wrong]:
     text = answer.text.strip()
     if question.says and question.says not in text:
         yield "results_ignored", "error", f"a text with {question.says}, which a result holds", text or "no text", ()
-    elif question.text and not text:
-        beside = bool(answer.calls)
-        rule, severity = ("text_lost", "warning") if beside else ("no_text", "error")
-        yield rule, severity, "text" + (" beside the call" if beside else ""), "no text", ()  # pyright: ignore[reportReturnType] - two words that are severities
+    elif question.text and answer.calls and not text:
+        yield "text_lost", "warning", "text beside the call", "no text", ()
+    elif not text and not answer.calls and (question.text or not (answer.oddities or answer.finish == "length")):
+        yield "no_text", "error", "text" + (" or a call" if question.calls else ""), "nothing", ()
 
 
 RULES: Final[tuple[Rule, ...]] = (_text, _arguments, _ids, _finish, _count, _said)

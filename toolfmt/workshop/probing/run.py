@@ -51,6 +51,7 @@ def probe(  # noqa: PLR0913 - each is a choice of the caller's
         model=model,
         asked=run.asked,
         findings=tuple(run.findings),
+        called=run.called or not run.wanted,
         unusable=run.over or not run.asked,
     )
     return without(report, api_key)
@@ -65,6 +66,10 @@ class _Run:
     on_question: Callable[[str], object]
     findings: list[ProbeFinding] = field(default_factory=list[ProbeFinding])
     asked: int = 0
+    wanted: bool = False
+    """Whether an answer came to a question that asks for a call."""
+    called: bool = False
+    """Whether such an answer had one."""
     over: bool = False
     _steady: dict[str, Any] = field(default_factory=lambda: dict(STEADY))
     _failed: int = 0
@@ -79,6 +84,8 @@ class _Run:
                 return
             if answer is not None:
                 answers.append(answer)
+                self.wanted = self.wanted or bool(question.calls)
+                self.called = self.called or bool(answer.calls)
                 self.findings += judge(answer, question, mode)
         if len(answers) > 1:
             self.findings += compare(answers[0], answers[1], question)
