@@ -145,6 +145,14 @@ def test_json_in_prose_must_end_the_answer() -> None:
     assert not toolfmt.parse(call.replace("get_weather", "nobody"), dialect="auto", tools=TOOLS).calls
 
 
+def test_a_format_of_one_call_alone_is_not_chosen_after_words() -> None:
+    tool = toolfmt.ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}})
+    call = '{"tool": {"name": "f", "arguments": {"a": 1}}}'
+    for before, dialect in (("", "step-json"), ("I will look.\n", "openai-json")):
+        result = toolfmt.parse(before + call, tools=[tool])
+        assert (result.dialect, [call.arguments for call in result.calls]) == (dialect, [{"a": 1}])
+
+
 def test_a_third_partys_dialect_takes_part() -> None:
     hermes = default_registry().dialect("hermes")
     assert hermes.syntax is not None

@@ -106,6 +106,8 @@ class Chooser:
     def bare(self, buf: str, pos: int, end: int, base: int, *, alone: bool) -> Outcome:
         """Choose for the JSON value from `pos` to `end`; `alone` if it begins the answer, without a fence."""
         hits, names = fitting(buf[pos:end], self._table.bare)
+        beside = {one.dialect for one in self._table.bare if not (alone or one.single)}  # which may have text beside it
+        hits = [hit for hit in hits if hit[0] in beside] or hits
         if not hits or not (names <= self._tools.keys() if self._tools else alone):
             return "no"
         ranked_hits = [(name, score, f"{verb(score)} JSON of this shape") for name, score in hits]

@@ -64,6 +64,8 @@ class Bare:
     """The shape that is written."""
     listed: bool
     """It is written in a list."""
+    single: bool
+    """An answer is one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,4 +286,4 @@ def _bare(syntaxes: dict[str, Syntax], rank: dict[str, int]) -> Iterator[Bare]:
         calls = [form.json for form in syntax.forms if form.json is not None] if syntax.bare else []
         if calls:
             own = compile_shape(type(calls[0])(template=calls[0].template))
-            yield Bare(name, compile_shape(*calls), own, listed=syntax.forms[0].array)
+            yield Bare(name, compile_shape(*calls), own, listed=syntax.forms[0].array, single=syntax.single)
