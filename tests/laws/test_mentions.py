@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from toolfmt import parse, parse_stream
+from toolfmt import default_registry, parse, parse_stream
 from toolfmt.events import coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
 
@@ -51,3 +51,17 @@ def test_a_call_after_a_mention_is_read(dialect: Dialect[str]) -> None:
     result = parse(text, dialect=dialect, tools=[TOOL])
     assert [(read.name, read.arguments) for read in result.calls] == [("run", {"x": "a"})]
     assert result.text.strip() == f"I use `{found[0]}` now."
+
+
+@pytest.mark.parametrize(
+    "shown", ["<tool_call>{...}</tool_call>", "<tool_call>\u2026</tool_call>", "<tool_call>{name}"]
+)
+@pytest.mark.parametrize("name", ["hermes", "qwen3-coder", "glm45"])
+def test_a_call_without_content_in_code_is_text(name: str, shown: str) -> None:
+    call = ToolInvocation(name="run", arguments={"x": "a"})
+    said = f"Models write `{shown}` for this.\n"
+    text = said + default_registry().dialect(name).calls([call], {"run": TOOL})
+    result = parse(text, dialect=name, tools=[TOOL])
+    assert [call.arguments for call in result.calls] == [{"x": "a"}]
+    assert result.text.strip() == said.strip()
+    assert tuple(coalesce([*parse_stream(iter(text), dialect=name, tools=[TOOL])])) == result.events

@@ -71,6 +71,11 @@ class Quotations:
         self._meant = max(self._meant, cur.at)
         text = cur.since(start)[: end - start]
         cur.rewind(end if closed else start)
+        if not end and closer == "`":
+            closed = yield from self._closes(closer)
+            end = cur.at if closed else start
+            text = cur.since(start)
+            cur.go(end)
         cur.unpin()
         if closed:
             sink.text(text, start)
