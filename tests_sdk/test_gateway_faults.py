@@ -229,6 +229,18 @@ def test_an_answer_that_is_not_ready_is_an_error(status: str) -> None:
             assert status in read_error(response.json()).message
 
 
+@pytest.mark.parametrize("count", ["1" + "0" * 400, "1e300", "-5", "true", '"7"', "1.5", "[]"])
+def test_what_is_no_number_of_tokens_is_none(count: str) -> None:
+    choice = '{"index": 0, "message": {"role": "assistant", "content": "Hi."}, "finish_reason": "stop"}'
+    usage = f'{{"prompt_tokens": {count}, "completion_tokens": 3}}'
+    said = [head(b"200 OK", b"application/json"), f'{{"choices": [{choice}], "usage": {usage}}}'.encode()]
+    with raw(lambda: iter(said)) as upstream, gateway(one(upstream)) as url:
+        answered = ask("anthropic", url, stream=False).json()["usage"]
+        figures = httpx2.get(f"{url}/metrics").text
+    assert (answered["input_tokens"], answered["output_tokens"]) == (0, 3)
+    assert 'toolfmt_tokens_total{back="it",key="",kind="output",route="*"} 3.0' in figures
+
+
 @pytest.mark.parametrize("wait", [None, b"7", b"Wed, 21 Oct 2026 07:28:00 GMT"])
 def test_a_limit_of_the_upstream_is_passed_on(wait: bytes | None) -> None:
     headers = [] if wait is None else [b"retry-after: " + wait]

@@ -20,6 +20,8 @@ from toolfmt.transcripts.parts.values import at, put
 
 _PARTS: Final = {"cached": "input", "cache_written": "input", "reasoning": "output"}
 """What may be counted beside the rest, and of what it is a part."""
+_MOST: Final = 2**53
+"""The largest number that each reader of JSON keeps exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class TokenCounting:
         counts = {name: getattr(usage, name) for name in ("input", "output", *_PARTS)}
         counts["total"] = usage.input + usage.output
         for name in self.beside:
-            counts[_PARTS[name]] -= counts[name]
+            counts[_PARTS[name]] = max(0, counts[_PARTS[name]] - counts[name])
         written: JsonObject = {}
         for name, place in self.places.items():
             put(written, place, counts[name])
@@ -55,9 +57,9 @@ class TokenCounting:
 
 
 def _whole(found: object) -> int:
-    if isinstance(found, float) and found.is_integer():
-        return int(found)
-    return found if isinstance(found, int) else 0
+    """Return a number of tokens; 0 for what is none."""
+    number = int(found) if isinstance(found, float) and found.is_integer() else found
+    return number if type(number) is int and 0 <= number <= _MOST else 0
 
 
 @dataclass(frozen=True, slots=True)
