@@ -26,7 +26,7 @@ class ServerEnding:
         self._config = config
         self._waits: set[asyncio.Timeout] = set()
         self.begun = False
-        """Whether the server was told to end."""
+        """Whether the server has been asked to end."""
         self.over = False
         """Whether open answers are cut off."""
 

@@ -53,7 +53,7 @@ class Redactor:
         return found
 
     def _json(self, text: str) -> str:
-        """Redact a text that is JSON, such as a call's arguments, behind its escapes too."""
+        """Redact a text that is JSON, such as a call's arguments, with its escapes resolved."""
         if "\\" not in text or text.lstrip()[:1] not in {"{", "["}:
             return text
         before = self.count

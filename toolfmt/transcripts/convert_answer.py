@@ -180,7 +180,7 @@ def _one(messages: Sequence[Message], head: AnswerHead, prefix: str) -> Message:
 
 
 def _proven(part: Part, api: AnswerApi) -> Part:
-    """Let reasoning of others stand without a proof, where an answer may and a request may not."""
+    """Keep reasoning of other models without a signature: an answer may have it, a request may not."""
     if not api.proves or not isinstance(part, ReasoningPart) or part.owner == api.proves or not part.text:
         return part
     return replace(part, owner=api.proves, signature=api.unsigned, encrypted=None)

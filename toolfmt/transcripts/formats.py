@@ -89,7 +89,7 @@ def known_as(name: str, known: Container[str]) -> str:
 
 
 def known_of(name: str, known: Mapping[str, Known]) -> Known:
-    """Get what is known of a format, or of what it is a variety of; raises `UnknownFormatError`."""
+    """Return the record of a format, or of the format that it varies; raises `UnknownFormatError`."""
     found = known_as(name, known)
     if not found:
         raise UnknownFormatError(name, sorted(known))
@@ -104,7 +104,7 @@ def _relatives(made: TranscriptFormat) -> Iterator[str]:
 
 
 def fits(made: TranscriptFormat, value: JsonValue) -> bool:
-    """Whether a value has what only a format has; what its recogniser stumbles over is of quite another shape."""
+    """Whether a value has features of this format alone; an error of the recogniser means no."""
     try:
         return made.recognise(value)
     except (AttributeError, IndexError, KeyError, TypeError):

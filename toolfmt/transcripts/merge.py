@@ -157,7 +157,7 @@ class _Merge:
         return message if same else replace(message, parts=present)
 
     def _changes(self) -> tuple[dict[int, Part | None], dict[int, list[Place]]]:
-        """Map each original part that was sent to what became of it, and list what is new after which part."""
+        """Map each original part that was sent to its new form, and list the new parts after each part."""
         changes: dict[int, Part | None] = {}
         added: dict[int, list[Place]] = {}
         anchor = -1

@@ -256,7 +256,7 @@ def _refuse_half(value: JsonValue, found: Transcript, made: TranscriptFormat) ->
 
 
 def _others(value: JsonValue, made: TranscriptFormat) -> list[TranscriptFormat]:
-    """Return the formats that a value is evidently of, if the one that was named is none of them."""
+    """Return the formats that a value evidently has, unless the named format is one of them."""
     found = evident(value)
     return [] if any(other.name == made.name for other in found) else found
 

@@ -102,7 +102,7 @@ def _first_reader(known: Sequence[TranscriptFormat], value: JsonValue) -> list[T
 
 
 def _telling(known: Sequence[TranscriptFormat], value: JsonValue, *, evidence: bool) -> list[TranscriptFormat]:
-    """Return the first format whose reading lacks nothing that another has; all that read it if there is none."""
+    """Return the first format that reads all that any other reads; without one, all formats that read it."""
     read: list[tuple[TranscriptFormat, Transcript]] = []
     for made in known:
         try:

@@ -63,7 +63,7 @@ _ALL: Final = frozenset[Kind](get_args(Kind))
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A mended conversation and what was done to it; what could not be mended, `check` finds."""
+    """A mended conversation and the changes; `check` finds what could not be mended."""
 
     value: JsonValue
     changes: tuple[Loss, ...]

@@ -46,7 +46,7 @@ class PartialArguments:
 
 
 def _keys(path: str) -> list[str | int]:
-    """Take a path apart; empty if it is none."""
+    """Split a path into its keys; empty if the text is not a path."""
     keys: list[str | int] = []
     at = 1
     while step := _STEP.match(path, at):

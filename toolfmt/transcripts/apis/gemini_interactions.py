@@ -115,7 +115,7 @@ STEPS: Final = PartTable(
 
 
 def _read_items(items: Sequence[JsonValue]) -> Iterator[Message]:
-    """Read each step as a message; those of the model that stand together are one."""
+    """Read each step as a message; adjacent steps of the model are one message."""
     at = 0
     for role, group in groupby(_steps(items), _role):
         steps = list(group)
@@ -147,7 +147,7 @@ def _steps(items: Sequence[JsonValue]) -> Iterator[JsonObject]:
 
 
 def _read_step(step: JsonObject) -> tuple[Part, ...]:
-    """Read what a step says; what the model said and is not understood is a step of its own."""
+    """Read the content of a step; unknown content of the model is kept as a step of its own."""
     content = step.get("content")
     if step["type"] not in _SPOKEN or not isinstance(content, (str, list)):
         return (STEPS.read(step),)
@@ -172,7 +172,7 @@ def _write_message(message: Message) -> list[JsonValue]:
 
 
 def _write_steps(parts: Sequence[Part]) -> list[JsonValue]:
-    """Write the model's turn: text and media that stand together are one output."""
+    """Write the model's turn; adjacent text and media are one output."""
     steps: list[JsonValue] = []
     for alone, run in groupby(parts, lambda part: isinstance(part, (ReasoningPart, CallPart, OpaquePart))):
         if alone:

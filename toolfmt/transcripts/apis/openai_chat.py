@@ -197,7 +197,7 @@ def _thoughts(fields: JsonObject, made: Assembler) -> None:
 
 
 def _content(fields: JsonObject, made: Assembler) -> None:
-    """Read a message's content: text, or, as Mistral has it, a list of parts, of which one may be thinking."""
+    """Read a message's content: text, or, as Mistral has it, a list of parts that may include thinking."""
     if not is_array(content := fields.get("content")):
         made.text(content)
         return

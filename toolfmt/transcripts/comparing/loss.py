@@ -113,7 +113,7 @@ _AUTO: Final = ToolChoice()
 
 
 def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
-    """List what the request around the messages does not say any more; `auto` is what holds where nothing is said."""
+    """List the settings that the request no longer has; a missing setting means `auto`."""
     if before.tools and after.tools is None:
         yield Loss("tools", "/tools", "dropped", f"{len(before.tools)}")
     else:
@@ -171,7 +171,7 @@ def _chosen(choice: ToolChoice) -> str:
 
 
 def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) -> Iterator[Loss]:
-    """Compare declarations one by one, or by name where some are gone; an empty description is none."""
+    """Compare declarations one by one, or by name if some are gone; an empty description counts as missing."""
     named: dict[object, deque[ToolDeclaration]] = defaultdict(deque)
     for tool in after:
         named[identity(tool)].append(tool)

@@ -50,7 +50,7 @@ def losses(before: Transcript, after: Transcript) -> list[Loss]:
 def pairs(
     before: Sequence[Place], after: Sequence[Place]
 ) -> tuple[list[tuple[Place, Place]], list[Place], list[Place]]:
-    """Match the parts of two conversations: the pairs, what has no partner before, what has none after.
+    """Match the parts of two conversations: the pairs, and the parts without a partner before and after.
 
     First the parts that say the same, then texts that another role says, then
     what is left of one kind and role, in order.

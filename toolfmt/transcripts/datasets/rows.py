@@ -64,7 +64,7 @@ def _named(item: JsonObject) -> str:
 
 
 def system_message(text: str, owner: str) -> Message:
-    """Read the instructions that stand beside the turns."""
+    """Read the instructions that are beside the turns."""
     message = Message("system", (TextPart(text),))
     message.origin, message.source, message.where = owner, text, ("/system",)
     return message
@@ -92,7 +92,7 @@ def call_objects(parts: Iterable[object]) -> list[JsonValue]:
 
 
 def json_list(text: JsonValue) -> list[JsonValue] | None:
-    """Read a list that may be written as text; None if it is none."""
+    """Read a list, which may be JSON text; None for anything else."""
     found = json_at(text)
     return found if is_array(found) else None
 

@@ -70,7 +70,7 @@ class TextRows:
     marks: tuple[str, str]
     """What surrounds the tools."""
     system_beside: bool
-    """The instructions stand beside the turns, not in the first one."""
+    """The instructions are beside the turns, not in the first one."""
     tools: Declaring
 
     @cached_property

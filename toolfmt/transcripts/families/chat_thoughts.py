@@ -62,7 +62,7 @@ def _signed(value: JsonValue, key: str, shape: ChatShape) -> list[Part]:
 
 
 def _read_details(details: Sequence[JsonValue], shape: ChatShape) -> list[Part]:
-    """Read OpenRouter's details, of which those with one index are one thought; nothing if one is not understood."""
+    """Read OpenRouter's details: those of one index are one thought; nothing if one is not understood."""
     thoughts: dict[int, ReasoningPart] = {}
     for number, item in enumerate(details):
         key = _TEXTS.get(word(item, "type"))

@@ -211,7 +211,7 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
 
 
 def refuse_untrained(transcript: Transcript, goal: Rules) -> None:
-    """Raise `ConversionError` for a row of which a model would learn nothing, as it would be written."""
+    """Raise `ConversionError` for a row from which, as written, a model would learn nothing."""
     for where, reason in untrained(transcript, goal):
         raise _untrainable(where, reason)
 

@@ -181,7 +181,7 @@ def _results_first(parts: Sequence[Part]) -> list[Part]:
 
 
 def _answered(messages: list[Message]) -> list[Message]:
-    """Move results that stand further down up to the calls that they answer."""
+    """Move results up to the calls that they answer."""
     waiting: set[str] = set()
     answering = False
     for message in messages:

@@ -140,7 +140,7 @@ def _read_message(item: JsonObject, role: Role) -> Message:
 
 
 def _write_message(message: Message) -> Iterator[JsonValue]:
-    """Write what one message says: its thoughts, then what it says and calls."""
+    """Write the content of a message: its reasoning, then its text and calls."""
     said = [part for part in message.parts if not isinstance(part, ReasoningPart)]
     for part in message.parts:
         if isinstance(part, ReasoningPart):

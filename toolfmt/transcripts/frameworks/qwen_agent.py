@@ -68,7 +68,7 @@ def _schema(parameters: JsonValue) -> JsonValue:
 
 
 def _read_message(called: set[str], item: JsonObject, role: Role) -> Message:
-    """Read a message; a result's id that no call has had says nothing: `1` is written if there is none."""
+    """Read a message; an id of a result that matches no call is dropped, as `1` is written for a missing id."""
     known = {"role", "content"}
     parts: list[Part] = list(BLOCKS.read_key(item, "content"))
     extra = item.get("extra")

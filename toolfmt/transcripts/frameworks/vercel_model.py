@@ -114,7 +114,7 @@ def _write_inside(part: MediaPart) -> JsonObject | None:
 
 
 def _read_output(item: JsonObject, part: ResultPart) -> bool:
-    """Read what a tool gave back; what else is said of it is beside."""
+    """Read the output of a tool; its further fields are beside it."""
     match item.get("output"):
         case {"type": "text" | "error-text", "value": str() as output, **beside}:
             part.content = (TextPart(output),) if output else ()

@@ -112,7 +112,7 @@ class _Session:
             self.messages[-1].where = ("", at)
 
     def end(self, lines: list[JsonObject]) -> None:
-        """Return what calls have shown that were never complete, and say of each message what it was read from."""
+        """Add the content of calls that were never completed as results, and note the source of each message."""
         for ident, (_, result, _) in self._calls.items():
             if result.content:
                 self._answer(ident, result, len(lines))
@@ -188,7 +188,7 @@ def _plan(update: JsonObject) -> tuple[TextPart, ...]:
 
 
 def write(transcript: Transcript) -> JsonValue:
-    """Write a list of notifications; a log of which nothing is changed is written as it was."""
+    """Write a list of notifications; an unchanged log is written as it was read."""
     beside = own(transcript.extra, NAME)
     session = beside.get("sessionId", "session")
     lines: list[JsonValue] = []

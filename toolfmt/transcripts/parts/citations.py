@@ -190,7 +190,7 @@ def located(fields: JsonObject, _: TextPart) -> JsonObject | None:
 
 
 def _form(kind: JsonObject, *places: tuple[str, str]) -> CitationForm:
-    """Make what writes a citation from what it says and where a format has each thing."""
+    """Make a function that writes a citation, from the places of its fields in a format."""
 
     def write(fields: JsonObject, _: TextPart) -> JsonObject | None:
         if "url" not in fields:
@@ -257,6 +257,6 @@ def read_found(item: JsonValue) -> TextPart | None:
 
 
 def write_found(part: TextPart, kind: JsonObject) -> JsonObject:
-    """Write a search result, whose texts have what says of which `kind` blocks are."""
+    """Write a search result; its texts have a field for the `kind` of block."""
     found = part.extra[_FOUND]
     return {**found, "content": [{**kind, "text": text} for text in found["content"]]}

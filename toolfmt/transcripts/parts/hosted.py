@@ -126,7 +126,7 @@ def _call(item: JsonObject, keys: Sequence[str], name: str, ident: str | None) -
 
 
 def readable(value: JsonValue) -> tuple[Content, ...]:
-    """Read what a tool of the provider's gave back: text, media, else JSON without what only the provider can read."""
+    """Read the result of a provider's own tool: text, media, else JSON without encrypted fields."""
     if isinstance(value, str):
         data = value if len(value) > _SHORT and " " not in value else ""
         kind = media_type_in(data) if data else ""
@@ -298,6 +298,6 @@ def write_hosted(tool: ToolDeclaration, owner: str) -> JsonObject | None:
 
 
 def identity(tool: ToolDeclaration) -> object:
-    """Return what a tool is the same by: its name or, where the provider runs it, what it is for."""
+    """Return the identity of a tool: its name, or its purpose if the provider runs it."""
     common = tool.extra.get(COMMON)
     return (COMMON, common["kind"]) if is_object(common) else tool.name

@@ -198,7 +198,7 @@ def write_block(part: Content) -> JsonValue:
 
 
 def _write_media(part: MediaPart) -> JsonObject:
-    """Write what a tool shows: its bytes, or a link; empty if it has neither, or no address to stand under."""
+    """Write media of a result: its bytes, or a link; empty if it has neither bytes nor an address."""
     if part.data is None:
         if part.url is None:
             return {}

@@ -53,7 +53,7 @@ class Carried:
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     """Why the target refuses settings that it has a place for."""
     signatures: list[Loss] = field(default_factory=list["Loss"])
-    """Signatures that stand for those which calls of other models do not have."""
+    """Placeholders for the signatures that calls of other models lack."""
 
     def losses(self, after: Transcript, goal: TranscriptFormat) -> Iterator[Loss]:
         """List what the settings that were written do not say."""

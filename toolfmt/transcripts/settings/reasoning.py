@@ -208,7 +208,7 @@ _CONFIG: Final = "generationConfig.thinkingConfig"
 
 
 def _read_gemini(fields: JsonObject) -> JsonObject:
-    """Read a budget, of which 0 is none and -1 any, and whether thoughts are shown."""
+    """Read a budget (0 for no thinking, -1 for any), and whether thoughts are shown."""
     found = at(fields, _CONFIG)
     budget, shown = (found.get("thinkingBudget"), found.get("includeThoughts")) if is_object(found) else (None, None)
     made: JsonObject = {}

@@ -80,7 +80,7 @@ async def _awritten(events: AsyncIterable[Event], emitter: Emitter) -> AsyncIter
 
 
 def _opened(answer: object) -> tuple[Iterable[Event], AnswerInfo]:
-    """Get an answer's events and what else it says; what says nothing of its end has simply ended."""
+    """Return an answer's events and its further facts; an answer without a finish reason has just ended."""
     if isinstance(answer, ParseResult):
         return answer.events, AnswerInfo(stop="stop")
     if isinstance(answer, Message):

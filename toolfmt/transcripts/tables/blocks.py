@@ -174,7 +174,7 @@ class PartTable:
             raise located(key, error) from None
 
     def read_content(self, content: JsonValue) -> tuple[Content, ...]:
-        """Read what a tool gave back; what no result of the hub's holds is kept as it came."""
+        """Read the content of a result; content that no result part can hold is kept unchanged."""
         if isinstance(content, str):
             return (TextPart(content, (), {}),) if content else ()
         parts = self.read_all(content)

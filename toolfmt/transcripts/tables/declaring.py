@@ -60,7 +60,7 @@ class Declaring:
     further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None
     """Takes what a declaration says beside, and puts it back."""
     bare: JsonObject | None = None
-    """The schema that is written if there is none; None: nothing is."""
+    """The schema that is written for a tool without one; None writes nothing."""
     objects: bool = False
     """A schema is always of an object."""
     nulls: bool = False
@@ -73,7 +73,7 @@ class Declaring:
     """Gives a declaration the spelling of this table."""
 
     def read(self, item: JsonValue) -> ToolDeclaration:
-        """Read a declaration; raises ParseError, which begins with the key, where it is none."""
+        """Read a declaration; raises ParseError, whose text begins with the key, for anything else."""
         if is_object(item):
             tool = self._read(item if self.spelled is None else self.spelled(item))
         elif self.hosted is not None:

@@ -176,7 +176,7 @@ class RequestTable:
         return found if self.ids is None else forget_ids(found, f"{self.owner}.{self.ids[0]}", self.ids[1])
 
     def _opened(self, value: JsonObject) -> JsonObject:
-        """Give the places inside other objects a key of their own; an object of which nothing is left is gone."""
+        """Give the places inside other objects a key of their own; objects that become empty are removed."""
         for place in self._places:
             outer, inside, key = place.partition("/")
             holder = value.get(outer) if inside else None

@@ -103,7 +103,7 @@ class Turns:
         return "", []
 
     def _attempts(self, content: list[SpokenPart]) -> Iterator[tuple[list[SpokenPart], str]]:
-        """Return what may be written, from all of it to what is always possible."""
+        """Return the forms in which a message can be written, the most complete first."""
         yield content, ""
         yield content, "\n"
         spoken: list[SpokenPart] = [part for part in content if not isinstance(part, ReasoningPart)]
