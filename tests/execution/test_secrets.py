@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import pickle
 import traceback
 from collections.abc import AsyncIterator
@@ -150,6 +151,19 @@ def test_no_record_event_or_error_holds_a_secret(fails: str) -> None:
     if fails in {"", "after", "record"}:
         assert [one.failure for one in executions][:4] == [None, *["invalid_arguments"] * 3]
         assert executions[5].failure == "timeout"
+
+
+@pytest.mark.parametrize("fails", FAILURES, ids=repr)
+def test_a_log_holds_what_a_policy_raised_as_its_traceback_alone(fails: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        executor(Keeper(fails), []).execute_sync(CALLS)
+    assert bool([record for record in caplog.records if record.levelno >= logging.WARNING]) == (
+        fails not in {"", "block"}
+    )
+    for record in caplog.records:
+        assert SECRET not in record.getMessage()
+        if record.exc_info is not None:
+            assert isinstance(record.exc_info[1], KeyError), "not the keeper's own"
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)

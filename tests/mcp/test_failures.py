@@ -15,6 +15,7 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp.types import jsonrpc_message_adapter
 
 from toolfmt import ToolInvocation
 from toolfmt.errors import ServerError, ToolTimeoutError
@@ -353,3 +354,10 @@ async def test_a_tool_that_asks_for_input_gets_none(kitchen: Any) -> None:
     async with connect(kitchen, name="kitchen") as server:
         with pytest.raises(ServerError, match="'kitchen': the tool 'ask' asks for input"):
             await server.call(_call("ask"))
+
+
+def test_of_equal_keys_in_a_message_the_last_counts() -> None:
+    """As SECURITY.md says of the SDK."""
+    text = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "f", "name": "g"}}'
+    message: Any = jsonrpc_message_adapter.validate_json(text)
+    assert message.params == {"name": "g"}
