@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -100,3 +101,16 @@ def test_odd_fields_are_kept_as_they_came() -> None:
 def test_what_is_no_conversation_is_refused(value: Any) -> None:
     with pytest.raises(ParseError):
         MADE.read(value)
+
+
+def test_a_span_is_read_as_an_object_as_json_and_among_others() -> None:
+    attributes = {"gen_ai.input.messages": '[{"role": "user", "parts": [{"type": "text", "content": "Hi"}]}]'}
+    span = SimpleNamespace(name="chat", attributes=MappingProxyType(attributes))
+    written = {"name": "chat", "kind": "SpanKind.CLIENT", "attributes": attributes}
+    other = {"name": "invoke_agent", "attributes": {}}
+    expected = convert(attributes, source="otel-genai", target="openai-chat").value
+    assert expected == {"messages": [{"role": "user", "content": "Hi"}]}
+    for given in (span, span.attributes, written, [other, written], [span, other]):
+        for source in ("otel-genai", "auto"):
+            value: Any = given
+            assert convert(value, source=source, target="openai-chat").value == expected

@@ -17,8 +17,9 @@ for a choice of tools, for the flag of an error, or for a proof of reasoning.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
@@ -98,7 +99,8 @@ _REQUEST: Final = RequestTable(
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read a span's attributes or a list of messages."""
+    """Read a span's attributes, a span, a list of spans, or a list of messages."""
+    value = _attributes(value)
     if not is_object(value) or value.keys().isdisjoint(_LISTS):
         return _REQUEST.read(value)
     given = {_INPUT: [], **value, **{key: _listed(value, key) for key in _LISTS if key in value}}
@@ -106,6 +108,19 @@ def read(value: JsonValue) -> Transcript:
     output = _REQUEST.read_messages(given.pop(_OUTPUT, []), _OUTPUT)
     found.extra.pop(f"{NAME}.{_OUTPUT}", None)
     return replace(found, messages=(*found.messages, *output))
+
+
+def _attributes(value: Any) -> JsonValue:
+    """Return the attributes of a span, an SDK's object or its JSON; of several spans, the last ones with messages."""
+    if is_array(value):
+        spans = (_span(one) for one in reversed(value))
+        return next((one for one in spans if is_object(one) and not one.keys().isdisjoint(_LISTS)), value)
+    return _span(value)
+
+
+def _span(value: Any) -> JsonValue:
+    found: object = value.get("attributes") if is_object(value) else getattr(value, "attributes", value)
+    return dict(cast("Mapping[str, Any]", found)) if isinstance(found, Mapping) else value
 
 
 def _listed(value: JsonObject, key: str) -> list[JsonValue]:
@@ -134,6 +149,7 @@ def _is_output(message: Message) -> bool:
 
 def recognise(value: JsonValue) -> bool:
     """Recognise attributes by their names, and messages by parts whose type is beside `content` or `response`."""
+    value = _attributes(value)
     if is_object(value):
         return not value.keys().isdisjoint(_LISTS)
     return is_array(value) and any(
