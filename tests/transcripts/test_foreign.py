@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +146,37 @@ def test_a_foreign_value_is_refused(source: str, value: Any, said: str) -> None:
 )
 def test_what_is_the_formats_own_is_read(source: str, value: Any) -> None:
     assert "unreadable" not in [found.rule for found in check(value, format=source)]
+
+
+ASKED = {"role": "user", "content": "Hi."}
+ODD: dict[str, Any] = {
+    "anthropic": {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}]},
+    "gemini": {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]},
+    "bedrock": {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "f", "input": {"a": 1}}}]},
+    "openai-chat": {
+        "role": "assistant",
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}],
+    },
+    "openai-responses": {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a": 1}'},
+    "langchain": {"type": "ai", "content": "", "tool_calls": [{"name": "f", "args": {"a": 1}, "id": "c"}]},
+    "sharegpt": {"from": "function_call", "value": '{"name": "f", "arguments": {"a": 1}}'},
+    "vercel-ui": {"role": "assistant", "parts": [{"type": "text", "text": "Yes."}]},
+}
+
+
+@pytest.mark.parametrize(("first", "second"), list(permutations(ODD, 2)))
+def test_rows_of_two_formats_are_read_whole_or_refused(first: str, second: str) -> None:
+    value = [ASKED, ODD[first], ODD[second]]
+    try:
+        made = convert(value, target="openai-chat")
+    except ParseError:
+        return
+    calls = [call for message in made.value["messages"] for call in message.get("tool_calls", ())]
+    said = json.dumps(made.value)
+    assert "Hi." in said
+    assert len(calls) + ("Yes." in said) == 2
+
+
+def test_a_message_of_another_format_is_named() -> None:
+    with pytest.raises(ParseError, match="/1: the message is of anthropic, and others are of openai-chat"):
+        convert([ASKED, ODD["anthropic"], ODD["openai-chat"]], target="gemini")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 from toolfmt.conversation import Message, OpaquePart, Part, ResultPart, TextPart, Transcript
@@ -26,7 +26,7 @@ from toolfmt.transcripts.answering.answer_message import cite
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
-from toolfmt.transcripts.formats import evident, fits, known_as, known_of
+from toolfmt.transcripts.formats import evident, fits, formats, known_as, known_of
 from toolfmt.transcripts.parts.values import pointer
 from toolfmt.transcripts.settings.tables import TABLES
 from toolfmt.transcripts.tables.request import objects_in
@@ -37,6 +37,8 @@ ANSWER: Final = "answer"
 """The owner of what an answer says beside its message, in a transcript's `extra`."""
 _GRAVE: Final = frozenset({"content", "meaning"})
 _SHOWN: Final = 6
+_LOOKED_AT: Final = 20
+"""How many messages that are not wholly understood are compared with other formats."""
 
 
 def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> Transcript:
@@ -59,8 +61,10 @@ def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> T
             return found
         hint = _looks_like(value, made) or f"found {described(value)}"
         raise ParseError(f"{made.name}: nothing in the value is understood; {hint}")
-    if leaves(found, made) and not fits(made, value):
-        _refuse_half(value, found, made)
+    if leaves(found, made):
+        if not fits(made, value):
+            _refuse_half(value, found, made)
+        _refuse_mixed(found, made)
     return found
 
 
@@ -253,6 +257,24 @@ def _refuse_half(value: JsonValue, found: Transcript, made: TranscriptFormat) ->
             continue
         if more:
             raise ParseError(f"{made.name}: only a part of the value is understood; {_names([other])}")
+
+
+def _refuse_mixed(found: Transcript, made: TranscriptFormat) -> None:
+    """Raise `ParseError` for a message that another format understands, and that of the others less of."""
+    common = max(formats(), key=lambda one: one.common)
+    odd = (message for message in found.messages if any(map(_leaves, message.parts)) or not message.parts)
+    for message in islice((message for message in odd if is_object(message.source)), _LOOKED_AT):
+        alone = [message.source]
+        for other in evident(alone) or ([] if _understood(message) else [common]):
+            if other.session or other.name == made.name or fits(made, alone):
+                continue
+            try:
+                more = lacks(made.read(alone), sound(alone, other))
+            except ParseError:
+                continue
+            if more:
+                named = f"the message is of {other.name}, and others are of {made.name}"
+                raise ParseError(f"{pointer(message.where)}: {named}: convert them apart")
 
 
 def _others(value: JsonValue, made: TranscriptFormat) -> list[TranscriptFormat]:

@@ -136,11 +136,9 @@ BLOCKS: Final = PartTable(
 )
 
 
-_CONTENT: Final = ("parts", "content", "toolInvocations")
-
-
 def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
-    if item.keys().isdisjoint(_CONTENT):
+    content = item.get("content")
+    if not is_array(item.get("parts")) and not (isinstance(content, str) or "toolInvocations" in item):
         raise ParseError(": expected a message with parts")
     item = modern(item) if is_older(item) else item
     extra = rest(item, {"role", "parts"}, NAME)
