@@ -133,7 +133,10 @@ def test_only_the_same_run_goes_on(run: Run, tmp_path: Path) -> None:
     assert run("convert", file, *TO, "-o", out, "--overwrite")[0] == 0
     before = out.read_bytes()
     code, _, err = run("convert", file, *TO, "-o", out, "--resume")
-    assert (code, err) == (0, f"toolfmt: {out} is complete: no run was interrupted\n")
+    assert (code, err) == (
+        0,
+        f"toolfmt: {out} is as it was: no run of it was interrupted; without --resume it is written again\n",
+    )
     assert out.read_bytes() == before
     assert (run("convert", file, *TO, "--resume")[0], run("convert", file, *TO, "-j", 0)[0]) == (2, 2)
 
@@ -145,7 +148,7 @@ def test_a_target_that_cannot_be_written_is_named(run: Run, corpus: Path, tmp_pa
         assert err.startswith(f"toolfmt: {named}")
     folder = tmp_path / "new" / "deep"
     for option in ("-o", "--report", "--quarantine"):
-        code, out, err = run("convert", corpus, *TO, option, folder / "out.jsonl", "--on-error", "skip")
+        code, out, err = run("convert", corpus, *TO, option, folder / "out.jsonl", "--on-error", "quarantine")
         assert (code, out) == (2, "")
         assert f"there is no folder {folder}: make it first" in err
     assert run("convert", corpus, *TO, "-o", f"{tmp_path}/new/", "--on-error", "skip")[0] == 1

@@ -201,3 +201,18 @@ def test_what_follows_the_last_answer_is_dropped_if_asked(run: Run, target: str)
     options = ("convert", "--from", "openai-chat", "--to", target)
     assert run(*options, stdin=lines(longer))[0] == 2
     assert run(*options, "--repair", "drop", stdin=lines(longer))[:2] == run(*options, stdin=lines(chat(1)))[:2]
+
+
+@pytest.mark.parametrize(("target", "missing"), [("dpo", "rejected"), ("kto", "label and no rejected")])
+def test_a_target_for_ratings_demands_them(run: Run, target: str, missing: str) -> None:
+    code, out, err = run("convert", "--to", target, stdin=lines(chat(0)))
+    assert (code, out) == (2, "")
+    assert f"{target}: the conversation has no {missing}; choose trl" in err
+    said = chat(0)["messages"]
+    rated = [{"prompt": said[:1], "completion": said[1:], "label": False}] if target == "kto" else []
+    for row in (
+        *rated,
+        {"prompt": said[:1], "chosen": said[1:], "rejected": [{"role": "assistant", "content": "No."}]},
+    ):
+        code, out, err = run("convert", "--to", target, stdin=lines(row))
+        assert (code, json.loads(out)) == (0, row), err

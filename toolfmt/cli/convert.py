@@ -116,7 +116,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
 
     work = Work(
         picked,
-        goal,
+        to,
         out="" if folder else Path(out or "-").name,
         strict=strict,
         stop=on_error == "stop",

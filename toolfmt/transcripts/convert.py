@@ -147,6 +147,7 @@ def _converted(  # noqa: PLR0913 - as above
     as_given, value = value, with_base64(value)
     origin = origin_of(value, source)
     goal = _target_format(target, carry)
+    _refuse_unrated(value, origin, goal, target)
     if row and goal.rules.trained and origin.name != goal.name:  # a row that is made has to teach an answer
         goal = replace(goal, rules=replace(goal.rules, answered=True))
     request = "request" in include
@@ -193,6 +194,13 @@ def _converted(  # noqa: PLR0913 - as above
         kept |= {} if repair is None else {"repair": repair}
         kept |= {} if not any(given or ()) else {"given": list(given or ())}
     return conversion_from(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
+
+
+def _refuse_unrated(value: JsonValue, origin: TranscriptFormat, goal: TranscriptFormat, target: str) -> None:
+    """Raise `ConversionError` for a conversation without what a target demands under one of its aliases."""
+    demanded = goal.demands.get(target.lower())
+    if demanded and not any(getattr(read(value, origin), name) is not None for name in demanded):
+        raise ConversionError(f"{target}: the conversation has no {' and no '.join(demanded)}; choose {goal.name}")
 
 
 def _kept(

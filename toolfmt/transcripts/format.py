@@ -178,6 +178,8 @@ class TranscriptFormat:
     common: int = 0
     """How common the format is: of several formats that read a value alike, the most common is chosen."""
     aliases: tuple[str, ...] = ()
+    demands: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+    """What a conversation must have to be written under an alias: one of these fields of a transcript."""
     sources: tuple[Provenance, ...] = ()
 
     def __post_init__(self) -> None:

@@ -125,5 +125,9 @@ FORMAT: Final = TranscriptFormat(
     messages="prompt",
     rated=True,
     aliases=("trl-preference", "trl-kto", "dpo", "kto"),
+    demands={
+        **dict.fromkeys(("trl-preference", "dpo"), ("rejected",)),
+        **dict.fromkeys(("trl-kto", "kto"), ("label", "rejected")),
+    },
     sources=(Provenance(reference="TRL documentation, Dataset formats and types", kind="documentation"),),
 )
