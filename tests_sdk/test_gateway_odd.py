@@ -101,7 +101,9 @@ def test_a_reference_that_nobody_resolves_is_refused(path: str, field: str, body
     with serving(Answer("Hi.")) as upstream, gateway(before(upstream, "openai-chat")) as url:
         response = httpx2.post(url + path, json={"model": "m", **body, field: "resp_unknown"})
     assert response.status_code == 400
-    assert f"{field}: neither the upstream nor the gateway keeps" in response.json()["error"]["message"]
+    message = response.json()["error"]["message"]
+    assert f"{field}: neither the upstream nor the gateway keeps" in message
+    assert ("set `store`" in message) is (field == "previous_response_id")
     assert not upstream.requests
 
 

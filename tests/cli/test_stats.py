@@ -99,3 +99,11 @@ def test_a_row_that_is_no_conversation_is_named_with_its_line_and_the_option(
     assert f"{file}:1" in out + err
     assert "name its format with --from" in out + err
     assert "source" not in (out + err).replace(str(file), "")
+
+
+def test_a_gateways_store_is_read_with_another_command(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "gateway.db"
+    file.write_bytes(b"SQLite format 3\x00\x10\x00\xff\xff")
+    code, _, err = run("stats", file)
+    assert code == 1
+    assert "toolfmt recorded sqlite:///FILE" in err

@@ -70,7 +70,9 @@ class TextRow(Row):
             text = (whole.decode("utf-8") + last).removeprefix("\ufeff")
             return text if self.session else jsontext.loads(text)
         except UnicodeDecodeError as error:
-            raise ParseError(f"not UTF-8 at byte {error.start}") from None
+            store = self.data.startswith(b"SQLite format 3")
+            advice = "; it is a database: `toolfmt recorded sqlite:///FILE` prints what a gateway has recorded in it"
+            raise ParseError(f"not UTF-8 at byte {error.start}{advice if store else ''}") from None
 
 
 def entries(whole: TextRow) -> Iterator[TextRow]:

@@ -123,7 +123,7 @@ class Back(_Closed):
     pass_key: bool = False
     """Forward the client's key to this back. Only for a gateway without keys of its own."""
     headers: dict[str, str] = Field(default_factory=dict)
-    """Further headers of each request."""
+    """Further headers of each request. A client's own headers are not forwarded."""
     extra: dict[str, Any] = Field(default_factory=dict)
     """Further fields of each request's body."""
     max_tokens: int = Field(default=8192, gt=0)

@@ -269,6 +269,8 @@ class Handler(ABC):
             if loss.code == "context":
                 name = loss.path.rpartition("/")[2]
                 message = f"{name}: neither the upstream nor the gateway keeps what it refers to: send it whole"
+                if name in NAMED.values():
+                    message += ", or set `store` in the gateway's configuration"
                 raise refusal("invalid", message, param=name)
         weighed = all(known_of(name, APIS).stream.logprobs for name in (self.format, upstream.format))
         if sent.settings.get("logprobs") and not weighed and (streamed or upstream.format != self.format):

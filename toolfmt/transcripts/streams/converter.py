@@ -95,20 +95,25 @@ class StreamConverter:
     def close_text(self) -> str:
         """End a stream of text; in an error, also in `info.failure`, if the answer is not complete."""
         self._closed = True
-        rest = self._lines(self._relayed(self._text.close))
+        rest = self._lines(self._relayed(self._text.close, _CUT_OFF))
         if not self._broken:
             complete = self.info.stop is not None or self.info.error is not None
             rest += self._lines(self.close() if complete else self._fail(_CUT_OFF))
         return rest + end_text(self._target)
 
-    def _relayed(self, given: Callable[[], list[str]]) -> Iterator[JsonObject]:
+    def _relayed(self, given: Callable[[], list[str]], unreadable: str = "") -> Iterator[JsonObject]:
+        """Convert events; a broken one ends the stream in an error: `unreadable`, if it is no JSON."""
         if self._broken:
             return
+        problem = ""
         try:
             for data in given():
-                yield from self.feed(jsontext.loads(data))
+                problem = unreadable
+                value = jsontext.loads(data)
+                problem = ""
+                yield from self.feed(value)
         except ParseError as error:
-            yield from self._fail(f"the stream is broken: {error}")
+            yield from self._fail(problem or f"the stream is broken: {error}")
 
     def _fail(self, reason: str) -> list[JsonObject]:
         """End the stream in an error."""
