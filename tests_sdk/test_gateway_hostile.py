@@ -24,6 +24,7 @@ from websockets.sync.client import connect
 
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.convert import convert_request
+from toolfmt.transcripts.convert_answer import convert_answer
 
 PATHS = [path.format(verb="generateContent") for path, _ in ASKS.values()]
 MEGABYTE = 2**20
@@ -175,6 +176,28 @@ def test_a_large_request_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch)
         for text in ("small", "large" * MEGABYTE):
             asked = {**body, "stream": True, "messages": [{"role": "user", "content": text}]}
             assert httpx2.post(url + path, json=asked).status_code == 200
+    assert ["AnyIO" in name for name in seen] == [False, True]
+
+
+def test_a_large_answer_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def converted(*arguments: Any, **options: Any) -> Any:
+        seen.append(current_thread().name)
+        return convert_answer(*arguments, **options)
+
+    monkeypatch.setattr("toolfmt.gateway.exchange.convert_answer", converted)
+    texts = iter(["small", "large" * MEGABYTE])
+
+    def answer() -> Iterator[bytes]:
+        choice = {"index": 0, "message": {"role": "assistant", "content": next(texts)}, "finish_reason": "stop"}
+        yield head(b"200 OK", b"application/json")
+        yield json.dumps({"choices": [choice]}).encode()
+
+    path, body = ASKS["anthropic"]
+    with raw(answer) as upstream, gateway(one(upstream).model_copy(update={"max_answer": 2**30})) as url:
+        for _ in range(2):
+            assert httpx2.post(url + path, json=body, timeout=60).status_code == 200
     assert ["AnyIO" in name for name in seen] == [False, True]
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Se
 from contextlib import asynccontextmanager
 from copy import copy
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import anyio
@@ -22,6 +22,7 @@ from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.config import HEADER, Config, secret, using
 from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
+from toolfmt.gateway.threads import worked
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.transcripts.answering.answer_info import Failure
@@ -37,6 +38,14 @@ _NO_PATH: Final = frozenset({404, 405})
 _BASE: Final = "`url` is the base address, which usually ends in /v1"
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
 """Headers of a back's answer that are passed to the client."""
+
+
+class Whole(NamedTuple):
+    """A whole answer, the headers that are passed to the client, and the answer's size in bytes."""
+
+    value: JsonValue
+    headers: Mapping[str, str]
+    size: int
 
 
 class Upstream:
@@ -85,12 +94,12 @@ class Upstream:
         made._headers = {**self._headers, **self.api.key(key)}  # noqa: SLF001 - its own
         return made
 
-    async def whole(self, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
-        """Ask for a whole answer; its value and headers. Raises `UpstreamError`."""
-        value, headers = await self.post(self.api.whole, request, model)
-        return self._read(value, "message") if jsontext.is_object(value) else value, headers
+    async def whole(self, request: JsonObject, model: str) -> Whole:
+        """Ask for a whole answer; raises `UpstreamError`."""
+        found = await self.post(self.api.whole, request, model)
+        return found._replace(value=self._read(found.value, "message")) if jsontext.is_object(found.value) else found
 
-    async def post(self, path: str, request: JsonObject, model: str) -> tuple[JsonValue, Mapping[str, str]]:
+    async def post(self, path: str, request: JsonObject, model: str) -> Whole:
         """Ask at a path of the API; as `whole`."""
         return await self._value("POST", path, model, request)
 
@@ -98,20 +107,19 @@ class Upstream:
         """List the models that the back says it has. Raises `UpstreamError`."""
         if not self.api.models:
             return []
-        value, _ = await self._value("GET", self.api.models, "")
+        value, _, _ = await self._value("GET", self.api.models, "")
         rows = (value.get("data") or value.get("models")) if jsontext.is_object(value) else None
         found = [row.get("id") or row.get("name") for row in rows if jsontext.is_object(row)] if is_array(rows) else []
         return [name.removeprefix("models/") for name in found if isinstance(name, str)]
 
-    async def _value(
-        self, method: str, path: str, model: str, request: JsonObject | None = None
-    ) -> tuple[JsonValue, Mapping[str, str]]:
+    async def _value(self, method: str, path: str, model: str, request: JsonObject | None = None) -> Whole:
         async with self._sent(method, path, model, request) as response:
             body = await self._body(response)
             try:
-                return jsontext.loads(body.decode()), _passed(response)
+                value = await worked(len(body), lambda: jsontext.loads(body.decode()))
             except (ParseError, UnicodeDecodeError):
                 raise bad_answer("the upstream's answer is not JSON", repr(body[:80])) from None
+            return Whole(value, _passed(response), len(body))
 
     @asynccontextmanager
     async def streamed(

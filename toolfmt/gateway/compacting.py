@@ -44,7 +44,7 @@ class Compacting(Conversing):
         """Let one back shorten a conversation, or ask its model for a summary."""
         model = asked.sent_model
         if upstream.api.compact:
-            value, headers = await upstream.post(upstream.api.compact, {**asked.body, "model": model}, model)
+            value, headers, _ = await upstream.post(upstream.api.compact, {**asked.body, "model": model}, model)
             return GatewayAnswer(value, headers=dict(headers))
         name = find(self.format).messages
         request, lost = _request(asked.body, self.format)

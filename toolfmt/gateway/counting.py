@@ -53,7 +53,7 @@ class Counting(Handler):
             return GatewayAnswer(_ANSWERS[self.format](count), notices={"tokens": "estimated"})
         request = {key: value for key, value in sent.value.items() if key in api.keys}
         model = asked.sent_model
-        value, headers = await upstream.post(api.path, api.wrapped(request, model), model)
+        value, headers, _ = await upstream.post(api.path, api.wrapped(request, model), model)
         count = value.get(api.place) if is_object(value) else None
         if not isinstance(count, int):
             raise bad_answer(f"the upstream's count has no {api.place}")

@@ -19,13 +19,14 @@ from uuid import uuid4
 from toolfmt.errors import ToolFmtError
 from toolfmt.events import Event
 from toolfmt.gateway.apis import NAMED
-from toolfmt.gateway.backs import Upstream
+from toolfmt.gateway.backs import Upstream, Whole
 from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import UpstreamError, bad_answer, refusal
-from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler, worked
+from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.gateway.streaming import UNREADABLE, complete_batches, in_batches, read_batches, single, written_batches
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
+from toolfmt.gateway.threads import worked
 from toolfmt.gateway.unread import unread_notices
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
@@ -34,6 +35,7 @@ from toolfmt.transcripts.answering.answer_ending import AnswerHead
 from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream, read_answer
 from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.convert import Conversion
 from toolfmt.transcripts.convert_answer import convert_answer, write_answer
 from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.streams.emitter import Emitter
@@ -63,9 +65,8 @@ class Conversing(Handler):
             return await self._text(text, upstream, asked, head, sent.losses, stack if streamed else None)
         look = partial(unread_notices, upstream, sent.value, asked.model) if asked.offers else None
         if not streamed:
-            value, headers = await upstream.whole(sent.value, model)
-            answer, losses = await self._converted(value, upstream.format, asked, head)
-            info = _info(value, upstream.format)
+            found = await upstream.whole(sent.value, model)
+            headers, (answer, losses, info) = found.headers, await self._converted(found, upstream.format, asked, head)
             answered = GatewayAnswer(answer, headers=dict(headers), info=info, losses=(*sent.losses, *losses))
             if look is not None and is_object(answer):
                 answered.notices |= await look(read_answer(answer).events)
@@ -100,15 +101,15 @@ class Conversing(Handler):
             answered = GatewayAnswer(headers=dict(headers), notices=text.notices, info=source.info, losses=lost)
             return self._stream(asked, in_batches(events), answered, head)
         again: JsonObject | None = text.request
-        value: JsonValue = None
-        headers: Mapping[str, str] = {}
-        while again is not None:
-            value, headers = await upstream.whole(again, model)
+        while True:
+            found = await upstream.whole(again, model)
             with _unreadable():
-                value, again = text.answer(value)
-        answer, losses = await self._converted(value, upstream.format, asked, head)
-        info = _info(value, upstream.format)
-        return GatewayAnswer(answer, None, dict(headers), text.notices, info, losses=(*lost, *losses))
+                value, again = await worked(found.size, partial(text.answer, found.value))
+            if again is None:
+                break
+        found = found._replace(value=value)
+        answer, losses, info = await self._converted(found, upstream.format, asked, head)
+        return GatewayAnswer(answer, None, dict(found.headers), text.notices, info, losses=(*lost, *losses))
 
     def _stream(
         self,
@@ -169,19 +170,25 @@ class Conversing(Handler):
         await self.keeper.keep(exchange)
 
     async def _converted(
-        self, value: JsonValue, source: str, asked: Asked, head: AnswerHead
-    ) -> tuple[JsonValue, Sequence[Loss]]:
-        """Convert a whole answer, and keep it; what was lost."""
-        with _unreadable():
-            done = convert_answer(
-                value, source=source, target=self.format, id=head.id, model=head.model, created=head.created
-            )
-            if is_object(value) and is_object(done.value) and _is_error(done.value):
-                _check_failure(value, source)
+        self, found: Whole, source: str, asked: Asked, head: AnswerHead
+    ) -> tuple[JsonValue, Sequence[Loss], AnswerInfo]:
+        """Convert a whole answer, and keep it; what was lost, and what is known of it."""
+
+        def convert() -> tuple[Conversion, AnswerInfo]:
+            with _unreadable():
+                done = convert_answer(
+                    found.value, source=source, target=self.format, id=head.id, model=head.model, created=head.created
+                )
+                info = _info(found.value, source)
+            if info.failure is not None and not info.stop:
+                raise UpstreamError(info.failure, logged="the upstream's answer is an error")
+            return done, info
+
+        done, info = await worked(found.size, convert)
         answer: JsonValue = renamed(done.value, asked.names) if asked.names else done.value
         await self._keep(asked, head, answer)
         complete = self._completing(asked)
-        return answer if complete is None or not is_object(answer) else complete(answer), done.losses
+        return answer if complete is None or not is_object(answer) else complete(answer), done.losses, info
 
 
 def _info(value: JsonValue, format: str) -> AnswerInfo:  # noqa: A002 - the field's name
@@ -190,17 +197,6 @@ def _info(value: JsonValue, format: str) -> AnswerInfo:  # noqa: A002 - the fiel
     reader.feed(value)
     reader.close()
     return reader.info
-
-
-def _is_error(answer: JsonObject) -> bool:
-    return bool(answer.get("error")) or answer.get("type") == "error"
-
-
-def _check_failure(value: JsonObject, source: str) -> None:
-    """Raise `UpstreamError` for an error that a back sent as an answer, with the status 200."""
-    info = _info(value, source)
-    if info.failure is not None and not info.stop:
-        raise UpstreamError(info.failure, logged="the upstream's answer is an error")
 
 
 @contextmanager

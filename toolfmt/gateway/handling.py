@@ -9,7 +9,7 @@ import random
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from anyio import to_thread
 
@@ -19,6 +19,7 @@ from toolfmt.errors import ToolFmtError
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.failing import ExchangeError, UnreachedError, UpstreamError, refusal
 from toolfmt.gateway.redacting import Redactor
+from toolfmt.gateway.threads import worked
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_info import Failure
@@ -29,7 +30,7 @@ from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.settings.carrying import required_settings, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Mapping
     from contextlib import AsyncExitStack
 
     from toolfmt.gateway.access import Caller
@@ -96,9 +97,6 @@ class Asked:
         return self.route.as_model or self.model
 
 
-T = TypeVar("T")
-_LARGE: Final = 2**18
-"""Bytes of a request from which on it is read and converted in a thread."""
 _LONGEST_NAME: Final = 200
 _BACKGROUND: Final = "background"
 """The field of a request whose answer the client will fetch later."""
@@ -294,11 +292,6 @@ def _model(settings: Mapping[str, JsonValue]) -> str:
     if len(model) > _LONGEST_NAME or not model.isprintable() or not model.strip("."):
         raise refusal("invalid", f"a model's name has up to {_LONGEST_NAME} printable characters", param="model")
     return model
-
-
-async def worked(size: int, work: Callable[[], T]) -> T:
-    """Return what `work` makes of a request of `size` bytes; a large one keeps no other client waiting."""
-    return await to_thread.run_sync(work) if size > _LARGE else work()
 
 
 def _defaults(asked: Asked, upstream: Upstream) -> JsonObject:

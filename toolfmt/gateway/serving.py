@@ -21,9 +21,10 @@ from toolfmt.gateway.access import Access, Caller
 from toolfmt.gateway.apis import Face
 from toolfmt.gateway.config import Config
 from toolfmt.gateway.failing import ExchangeError, refusal
-from toolfmt.gateway.handling import NOTICES, GatewayAnswer, Handler, worked
+from toolfmt.gateway.handling import NOTICES, GatewayAnswer, Handler
 from toolfmt.gateway.journal import DISCONNECTED, GONE, Entry
 from toolfmt.gateway.metrics import Metrics
+from toolfmt.gateway.threads import worked
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 from toolfmt.transcripts.sse import end_text, event_text

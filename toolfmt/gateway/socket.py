@@ -21,9 +21,10 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.access import Access
 from toolfmt.gateway.connections import ENDING
 from toolfmt.gateway.failing import ExchangeError, refusal
-from toolfmt.gateway.handling import Handler, worked
+from toolfmt.gateway.handling import Handler
 from toolfmt.gateway.journal import DISCONNECTED, Entry
 from toolfmt.gateway.metrics import Metrics
+from toolfmt.gateway.threads import worked
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 
