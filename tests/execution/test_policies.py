@@ -202,6 +202,21 @@ def test_a_rate_limit_slides_and_counts_for_each_agent_and_tool(registry: ToolRe
     assert [run("get", "a", 10), run("get", "a", 15.9), run("get", "a", 16)] == [None, "rate_limited", None]
 
 
+def test_a_rate_limit_forgets_only_those_who_have_not_called_in_the_period(
+    registry: ToolRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolfmt.execution.policies.rate_limit._KEPT", 1)
+    now = [0.0]
+    executor = Executor(registry, policies=[RateLimit(2, per=10, clock=lambda: now[0])])
+
+    def run(agent: str, at: float) -> str | None:
+        now[0] = at
+        return failures(executor, call("get"), agent=agent)[0]
+
+    assert [run("a", 0), run("b", 0), run("a", 8)] == [None, None, None]
+    assert [run("a", 11), run("a", 11), run("b", 11)] == [None, "rate_limited", None]
+
+
 def test_a_rate_limit_holds_side_by_side(registry: ToolRegistry, ran: list[str]) -> None:
     executor = Executor(registry, policies=[RateLimit(7, per=60)])
     found = failures(executor, *[call("get")] * 50)
