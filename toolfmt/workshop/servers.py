@@ -1,4 +1,4 @@
-"""How the servers of open models are told to read their models' calls.
+"""How the servers of open models are configured to read their models' calls.
 
 Sources: vLLM's features/tool_calling, SGLang's docs/advanced_features/tool_parser, llama.cpp's
 docs/function-calling.md.

@@ -57,7 +57,7 @@ class TokenCounting:
 
 
 def _whole(found: object) -> int:
-    """Return a number of tokens; 0 for what is none."""
+    """Return a number of tokens; 0 for anything else."""
     number = int(found) if isinstance(found, float) and found.is_integer() else found
     return number if type(number) is int and 0 <= number <= _MOST else 0
 
