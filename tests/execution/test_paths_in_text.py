@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,7 @@ from toolfmt import ToolDefinition, ToolInvocation
 from toolfmt.execution import ProjectBoundaries
 from toolfmt.execution.hooks import ToolContext
 from toolfmt.execution.policies.policy import Candidate
+from toolfmt.execution.policies.readings import _strings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -469,3 +472,13 @@ def test_a_text_is_split_in_steps_in_proportion_to_it(policy: ProjectBoundaries,
         steps(lambda size=size: refused(policy, "in/q " + unit * (size // len(unit)))) for size in (2_000, 8_000)
     )
     assert exponent(small, large, 4) <= EXPONENT
+
+
+def test_strings_in_a_list_are_found_from_left_to_right_in_one_pass() -> None:
+    simple = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)  # each opening quote reads to the end
+    for letters in product("\"'\\a", repeat=7):
+        text = "".join(letters)
+        assert list(_strings(text)) == [
+            found[1] if found[1] is not None else found[2] for found in simple.finditer(text)
+        ]
+    assert not list(_strings("[" + '"\\' * 1_000_000))  # 64,000 characters took 24 s

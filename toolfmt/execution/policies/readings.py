@@ -171,7 +171,8 @@ _IN_BRACKETS: Final = re.compile(r"<(.*)>|\((.*)\)|\[(.*)\]|\{(.*)\}|[bru]?(?:\"
 _END_TAG: Final = re.compile(r"(?:</[a-zA-Z][\w.:\-]*\s*>\s*)+")
 """Tags of markup. What is in it could only be in the root folder, which `mentioned` looks into."""
 _LIST: Final = re.compile(r"\w*[(\[{].*[)\]}]", re.DOTALL)
-_STRING: Final = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_QUOTE: Final = re.compile(r"[\"']")
+_STRING: Final = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)'", re.DOTALL)
 _SCHEME: Final = re.compile(r"(\w[\w+.\-]+):+(.*)", re.DOTALL)
 _PREFIX: Final = re.compile(r"(?:[=@<]|\d?>{1,2}|-{1,2}\w?(?=[/\\~$.]))\s*(.*)", re.DOTALL)
 """A redirection, a sign for "the contents of", and an option of one letter that a path is written to."""
@@ -258,11 +259,25 @@ def _unwrapped(text: str) -> Iterator[str]:
     yield from listed(text)
 
 
+def _strings(text: str) -> Iterator[str]:
+    """Return what is between quotes; after one that nothing closes, all of its kind are escaped and close nothing."""
+    at, unclosed = 0, ""
+    while (quote := _QUOTE.search(text, at)) is not None:
+        at = quote.end()
+        if quote[0] in unclosed:
+            continue
+        found = _STRING.match(text, quote.start())
+        if found is None:
+            unclosed += quote[0]
+        else:
+            yield found[1] if found[1] is not None else found[2]
+            at = found.end()
+
+
 def _parts(text: str) -> Iterator[str]:
     """Return the strings of a list or a call, the value of what has a name, and the links of a chain."""
     if _LIST.fullmatch(text.strip()):
-        for found in _STRING.finditer(text):
-            yield found[1] if found[1] is not None else found[2]
+        yield from _strings(text)
     named = _NAMED.fullmatch(text)
     if named is not None:
         yield from named[1].split("&")
