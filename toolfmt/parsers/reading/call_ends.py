@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 import regex
 
-from toolfmt import jsontext
 from toolfmt.model import JsonObject
 from toolfmt.parsers.bodies.call_lists import MEMBERS_AFTER
 from toolfmt.parsers.bodies.element_grammar import ElementGrammar
@@ -164,32 +163,23 @@ def refuse_body(cur: Cursor, form: FormGrammar, schema: JsonObject | None) -> Re
         raise Malformed("malformed", "the call's element is closed before its arguments", cur.at)
 
 
-def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft, *, unclosed: bool = False) -> Reading[None]:
-    """Raise `Malformed` where an argument that may be the call's, and is not given, follows the call.
-
-    After a call that is `unclosed` it may also follow the section's closer; after one without arguments also their
-    wrapper may. Without the tool, only a call without arguments is refused.
-    """
-    elements, tool, given = form.elements, draft.sink.options.tools.get(draft.name), draft.pieces.text()
-    empty = given == "{}"
-    if elements is None or not (empty or tool):
+def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft) -> Reading[None]:
+    """Raise `Malformed` where arguments, or their wrapper, follow a call without any: they may be the call's."""
+    elements, tool = form.elements, draft.sink.options.tools.get(draft.name)
+    if elements is None or draft.pieces.text() != "{}":
         return
-    pattern = elements.inside if empty else elements.late if unclosed else elements.child
-    found = yield from match_next(cur, pattern)
-    if found is None:
-        return
+    found = yield from match_next(cur, elements.inside)
+    if found is None or (yield from match_next(cur, elements.begin)) is not None:
+        return  # another call, whose beginning looks like an argument
     key = elements.key(found)
-    if (yield from match_next(cur, elements.begin)) is not None:
-        return  # another call, of which the beginning looks like an argument
-    due = declares(tool.parameters, key) if tool is not None and key else bool(elements.alone) or not key
-    if due and f"{jsontext.dumps(key)}:" not in given:
+    if declares(tool.parameters, key) if tool is not None and key else elements.alone or not key:
         what = f"the argument {key!r} is" if key else "arguments are"
-        raise Malformed("malformed", f"{what} after the end of the call", cur.at, inside=unclosed)
+        raise Malformed("malformed", f"{what} after the end of the call", cur.at)
 
 
 def refuse_rest(cur: Cursor, form: FormGrammar, elements: ElementGrammar, draft: Draft) -> Reading[None]:
     """Raise `Malformed` where what follows an unclosed call shows that it was not over."""
-    yield from refuse_argument(cur, form, draft, unclosed=True)
+    yield from refuse_argument(cur, form, draft)
     yield from refuse_nesting(cur, elements)
     yield from refuse_restart(cur, elements, draft)
 
