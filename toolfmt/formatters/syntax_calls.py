@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from textwrap import indent
 from typing import cast
 
 from toolfmt import jsontext
@@ -53,7 +52,8 @@ def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:
             return _framed(dialect, syntax.frame, calls, written)
         if form.array:
             if "\n" in form.separator:
-                body = "\n" + form.separator.join(indent(text, form.indent) for text in written) + "\n"
+                lines = (form.indent + text.replace("\n", f"\n{form.indent}") for text in written)
+                body = f"\n{form.separator.join(lines)}\n"
             else:
                 body = form.separator.join(written)
             return section.replace("{calls}", f"[{body}]")
