@@ -146,7 +146,7 @@ def log_requests() -> None:
     """Log to stderr, all in lines of JSON: requests, and what the server and Python's warnings say."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines())
-    handler.addFilter(lambda record: "WebSocket" not in record.msg)  # uvicorn's lines quote keys in addresses
+    handler.addFilter(lambda record: "WebSocket" not in str(record.msg))  # uvicorn's lines quote keys in addresses
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.captureWarnings(capture=True)
     for name in (log.name, "uvicorn"):
