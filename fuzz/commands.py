@@ -111,7 +111,8 @@ def run(case: Any) -> None:
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(out), redirect_stderr(errors):
         for key, name in _NAMES.items():
             (Path(folder) / name).write_bytes(case[key].encode("utf-8", "surrogatepass"))
-        words = [_NAMES.get(word, word) for word in case["command"]]
+        command: list[str] = case["command"]
+        words = [_NAMES.get(word, word) for word in command]
         paths = set(_NAMES.values())
         given = [str(Path(folder) / word) if word in paths or word.startswith("OUT") else word for word in words]
         standard, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO())

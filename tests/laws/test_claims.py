@@ -121,6 +121,7 @@ def test_the_closer_of_another_format_is_in_no_value(dialect: Dialect[str]) -> N
     text = _forecast(dialect, {"city": "Oslo", "units": "metric"})
     end = text.index("metric") + len("metric")
     closer = re.match(r"\s*(</[^<>]+>|<\|[^<>]+\|>)", text[end:])
+    rest = text[end + closer.end() :] if closer else ""
     for other in ("[/TOOL_CALLS]", "<|tool_call_end|>", "}", ")", "]") if closer else ():
-        damaged = text[:end] + other + text[end + closer.end() :]
+        damaged = text[:end] + other + rest
         assert _calls(dialect, damaged) == [], damaged

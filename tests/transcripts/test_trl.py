@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from test_laws import written
 
 from toolfmt import check, convert
-from toolfmt.conversation import Transcript
+from toolfmt.conversation import TextPart, Transcript
 from toolfmt.errors import ConversionError, ParseError
 from toolfmt.transcripts.convert import convert_row
 from toolfmt.transcripts.formats import find
@@ -123,7 +123,8 @@ def test_two_answers_go_from_every_format_that_compares_to_every_other(source: s
         assert back.value == COMPARED[source]
     found = find(target).read(there.value)
     assert found.rejected is not None
-    assert [texts[-1].parts[0].text for texts in (found.messages, found.rejected)] == [GOOD["content"], BAD["content"]]
+    answers = [texts[-1].parts[0] for texts in (found.messages, found.rejected)]
+    assert answers == [TextPart(GOOD["content"]), TextPart(BAD["content"])]
 
 
 @pytest.mark.parametrize(

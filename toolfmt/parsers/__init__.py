@@ -1,1 +1,1 @@
-"""Wire text -> events: one file per grammar, never one per model."""
+"""Parsers turn a model's text into events: one file per grammar, never one per model."""

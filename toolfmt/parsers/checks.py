@@ -1,7 +1,7 @@
-"""What may be asked of calls beyond their syntax: known tools, valid arguments, nothing beside them.
+"""Checks of calls beyond their syntax: known tools, valid arguments, no text around the calls.
 
-A checked parser passes another parser's events on. Where a check fails, the
-`CallEnd` becomes a `CallFailed` with every problem in words for the model. A
+A checked parser wraps another parser. Where a check fails, the
+`CallEnd` becomes a `CallFailed` that describes every problem to the model. A
 coercing parser gives arguments the types of the tool's schema; a call's argument
 deltas wait for its end, because coercion may still change them.
 """
@@ -49,7 +49,7 @@ class CheckedParser(PassingParser):
     """Adds checks and ids to the events of a text parser.
 
     Under `strict`, no call is emitted before the end of the answer, because text
-    that follows it would make it none.
+    after a call would make it fail.
     """
 
     def __init__(  # noqa: PLR0913 - one per check
@@ -62,7 +62,7 @@ class CheckedParser(PassingParser):
         exact: bool,
         ids: Callable[[ToolInvocation], str | None] | None,
     ) -> None:
-        """Check the events of `parser`; `exact` counts the frame and reasoning of a format as something beside."""
+        """Check the events of `parser`; with `exact`, a format's frame and reasoning count as text around the call."""
         super().__init__(parser)
         self._options = options
         self._validate = validate or strict
@@ -75,17 +75,17 @@ class CheckedParser(PassingParser):
 
     @property
     def ended(self) -> bool:
-        """Whether the answer is over by its own markers; under `strict`, what follows them counts too."""
+        """Whether the answer's own markers have ended it; never under `strict`, which checks what follows them."""
         return not self._strict and super().ended
 
     def feed(self, chunk: str) -> list[Event]:
-        """Read one more piece of text."""
+        """Read the next chunk and return its events."""
         if self._validate:
             self._seen.add(chunk)
         return self._passed(self._parser.feed(chunk))
 
     def close(self) -> list[Event]:
-        """Say that the answer has ended."""
+        """Finish reading and return the remaining events."""
         events = super().close()
         if not self._strict:
             return events
@@ -110,14 +110,14 @@ class CheckedParser(PassingParser):
         return events
 
     def _known(self, events: list[Event]) -> bool:
-        """Whether nothing has to be asked of the calls but whether their tools are offered, and they are."""
+        """Whether the only check is that tools are offered, and all calls pass it."""
         if self._validate or self._ids is not None:
             return False
         tools = self._options.tools
         return not tools or all(event.call.name in tools for event in events if isinstance(event, CallEnd))
 
     def _unknown(self, name: str) -> str:
-        """Describe a name that no tool has; "" if one has it, or if there are none."""
+        """Describe an unknown tool name; return "" for a known one, or if no tools are offered."""
         tools = self._options.tools
         if not tools or name in tools:
             return ""
@@ -125,7 +125,7 @@ class CheckedParser(PassingParser):
         return f"no tool is called {name!r}; {near or f'offered: {some(tools)}'}"
 
     def _named(self, event: CallFailed) -> CallFailed:
-        """Say of a failed call that its tool does not exist either; the name of one that was cut may be incomplete."""
+        """Add to a failure that its tool is unknown, unless the call was cut off, as its name may be incomplete."""
         known = not event.name or event.reason == "truncated"
         detail = "" if known else self._unknown(event.name)
         before = "" if event.reason == "unknown_tool" else f"{event.detail}\n"
@@ -168,10 +168,10 @@ class CheckedParser(PassingParser):
 
 
 def unread_notices(events: list[Event], whole: str, find: FindUnread) -> list[Notice]:
-    """What `find` returns for the text of an answer, or for what is beside its calls."""
+    """Return what `find` reports for an answer without calls, or for the text around its calls."""
     texts: list[TextDelta | ReasoningDelta] = []
     calls: list[Span] = []
-    thought: list[ReasoningDelta] = []  # at the end of what was read
+    thought: list[ReasoningDelta] = []  # at the end of the text
     for event in events:
         if isinstance(event, TextDelta):
             texts.append(event)
@@ -182,7 +182,7 @@ def unread_notices(events: list[Event], whole: str, find: FindUnread) -> list[No
             calls.append(event.span)
             thought.clear()
         elif isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind == "quoted_call"):
-            return []  # what looks like a call is reported
+            return []  # a call-like text is already reported
     end = thought[-1].start + len(thought[-1].text) if thought else 0
     if thought and len(whole) < SEARCHED and not whole[end:].strip():
         texts += thought  # no marker closes the reasoning
@@ -196,7 +196,7 @@ def unread_notices(events: list[Event], whole: str, find: FindUnread) -> list[No
 def _unread_beside(
     texts: list[TextDelta | ReasoningDelta], calls: list[Span], whole: str, find: FindUnread
 ) -> list[Notice]:
-    """Report the first call in what is before, between and after those that were read."""
+    """Report the first unread call before, between or after the calls that were read."""
     start, at = 0, 0
     for end, after in (*calls, (len(whole), 0)):
         begun = at
@@ -210,16 +210,16 @@ def _unread_beside(
 
 
 def _is_text_or_failure(event: Event) -> bool:
-    """Whether an event reports something that is neither a call that can be used nor a format's reasoning."""
+    """Whether an event is text or a failure, and neither a usable call nor the format's reasoning."""
     if isinstance(event, TextDelta):
         return not event.text.isspace()
     return isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind in _BESIDE)
 
 
 class UserParserGuard(PassingParser):
-    """Limits what a parser of the user's own claims of its calls: a call in a text is never one of an API.
+    """Corrects the provenance of calls from a user's own parser: a call in text never comes from an API.
 
-    A call without a provenance counts as one without a marker, the weakest claim; `marker` must be said.
+    A call without a provenance counts as bare, the weakest claim; a parser has to state `marker` itself.
     """
 
     def _passed(self, events: list[Event]) -> list[Event]:

@@ -1,4 +1,4 @@
-"""What drives a grammar: chunks in, events out, each call bounded in size."""
+"""The driver of a grammar: it takes chunks, returns events, and bounds the size of each call."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Find: TypeAlias = Callable[[list[Event], str], Sequence[Event]]
 
 
 class GrammarDriver:
-    """Feeds one grammar at work."""
+    """Runs one grammar on the chunks of an answer."""
 
     _run: Reading[None] | None = None
     _closed = False
 
     def __init__(self, cur: Cursor, sink: Sink) -> None:
-        """Begin; the grammar reads from `cur` into `sink`, once there is text that it must look at."""
+        """Prepare the grammar, which reads from `cur` into `sink`; it starts at the first text that needs it."""
         self._cur = cur
         self._sink = sink
 
@@ -38,7 +38,7 @@ class GrammarDriver:
         return False
 
     def feed(self, chunk: str) -> list[Event]:
-        """Read one more piece of text."""
+        """Read the next chunk and return its events."""
         cur = self._cur
         if cur.stop is not None and chunk and cur.stop(chunk) is None:
             at = cur.reached
@@ -73,7 +73,7 @@ class GrammarDriver:
         return self._sink.take()
 
     def _read_on(self, run: Reading[None], chunk: str) -> None:
-        """Wake the grammar with more text; a call gets no more than one call may have."""
+        """Resume the grammar with more text; a call gets no more characters than the limit allows."""
         cur, longest = self._cur, self._sink.options.limits.call_chars
         while chunk:
             room = min(longest, cur.deadline - cur.end)
@@ -86,7 +86,7 @@ class GrammarDriver:
                 run.throw(Malformed("limit", f"a call of more than {longest} characters", cur.deadline))
 
     def close(self) -> list[Event]:
-        """Say that the answer has ended."""
+        """Finish reading and return the remaining events."""
         if self._closed:
             raise ParseError("the parser is closed already")
         self._closed = True
@@ -96,7 +96,7 @@ class GrammarDriver:
         for _ in self._run or self._answer():
             pass
         self._run = None
-        cur.show, cur.keep = no_events, str  # they would wait for the garbage collector
+        cur.show, cur.keep = no_events, str  # break reference cycles, which the garbage collector would have to find
         self._sink.settle()
         return self._sink.take()
 
@@ -107,7 +107,7 @@ def has_ended(parser: Parser[str]) -> bool:
 
 
 class PassingParser:
-    """Passes the events of another parser on, with what `_passed` makes of them."""
+    """Wraps another parser and changes its events in `_passed`."""
 
     def __init__(self, parser: Parser[str]) -> None:
         """Read with `parser`."""
@@ -115,15 +115,15 @@ class PassingParser:
 
     @property
     def ended(self) -> bool:
-        """Whether the answer is over by its own markers."""
+        """Whether the answer's own markers have ended it."""
         return has_ended(self._parser)
 
     def feed(self, chunk: str) -> list[Event]:
-        """Read one more piece of text."""
+        """Read the next chunk and return its events."""
         return self._passed(self._parser.feed(chunk))
 
     def close(self) -> list[Event]:
-        """Say that the answer has ended."""
+        """Finish reading and return the remaining events."""
         return self._passed(self._parser.close())
 
     def _passed(self, events: list[Event]) -> list[Event]:
@@ -131,24 +131,24 @@ class PassingParser:
 
 
 class AtEnd(PassingParser):
-    """Adds what `find` returns for the events and the text of an answer, once it has ended."""
+    """Adds what `find` returns for the events and the text of a finished answer."""
 
     def __init__(self, parser: Parser[str], find: Find, most: float = inf) -> None:
-        """Read with `parser`; once the text has `most` characters, pieces that follow are not kept."""
+        """Wrap `parser`; chunks after the first `most` characters are not kept for `find`."""
         super().__init__(parser)
         self._find, self._room = find, most
         self._source: list[str] = []
         self._events: list[Event] = []
 
     def feed(self, chunk: str) -> list[Event]:
-        """Read one more piece of text."""
+        """Read the next chunk and return its events."""
         if self._room > 0:
             self._source.append(chunk)
             self._room -= len(chunk)
         return super().feed(chunk)
 
     def close(self) -> list[Event]:
-        """Say that the answer has ended."""
+        """Finish reading and return the remaining events."""
         events = super().close()
         return [*events, *self._find(self._events, "".join(self._source))]
 

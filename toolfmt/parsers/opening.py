@@ -1,6 +1,6 @@
-"""The parsers of one description, and what makes a text harmless for them.
+"""Opens the parsers of a syntax, and makes text harmless for them.
 
-Compiled when they are first asked for: most programs read one format of many.
+A syntax is compiled at its first use, because most programs read few formats.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from toolfmt.parsers.reading.regions import TextParser
 from toolfmt.parsers.reading.steps import StepSyntax
 
 _PREPARED = 32
-"""How many sets of tools are kept prepared, where the tools' names are part of the grammar."""
+"""The number of tool sets kept compiled where the tools' names are part of the grammar."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def _compiling(name: str) -> Generator[None]:
 
 
 def parser_opener(name: str, syntax: Syntax) -> Callable[[ParserOptions], Parser[str]]:
-    """Return the function that opens a parser of the dialect of this name; raises `DialectRecordError`."""
+    """Return a function that opens parsers of a dialect; raises `DialectRecordError`."""
     if syntax.frame is not None:
         from toolfmt.parsers.reading.channels import ChannelParser, FrameGrammar
 
@@ -80,7 +80,7 @@ def _compiled(name: str, syntax: Syntax, tools: tuple[str, ...]) -> CompiledSynt
 
 
 def text_disarmer(name: str, syntax: Syntax) -> Callable[[str], str]:
-    """Return the function that makes a tool's result harmless for the dialect's own parser."""
+    """Return a function that makes a tool's result harmless for the dialect's parser."""
     from toolfmt.parsers.compiled.disarm import disarm_names, disarmer
 
     unmarked = syntax.bare or syntax.frame is not None or any(form.bare for form in syntax.forms)

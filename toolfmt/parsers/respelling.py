@@ -1,4 +1,4 @@
-"""Misspelt markers: found by correcting them and reading the text again.
+"""Finds misspelt markers by correcting them and reading the text again.
 
 <tool_cal>{"name": "f", "arguments": {}}</tool_call>      write <tool_call> instead of '<tool_cal>'
 <|tool calls begin|>                                      the same with other bars, blanks or letter case
@@ -24,16 +24,16 @@ _P = ParamSpec("_P")
 _ReadT = TypeVar("_ReadT")
 
 LONGEST: Final = 20_000
-"""Characters of a text that is read again."""
+"""The longest text, in characters, that is read again."""
 AGAIN: Final = 32_768
-"""Characters that are read in all attempts to find what is wrong with a text."""
+"""The total number of characters read in all attempts on one text."""
 _MARK: Final = re.compile(
     r"(<[|\uff5c][^\w\s<>][|\uff5c]>|</?[^<>\s=\"']{1,80}(?:>|(?=[\s=\"']))|&lt;/?[\w|]{2,60}&gt;|\[{1,2}/?\w{3,40}\]{0,2}|✿\w{2,40}✿)"
     r"((?:[\s=\"'][^<>\n]{0,200}>)?)"
 )
-"""A marker: up to what is in it, and that."""
+"""A marker: its beginning, and its content."""
 _CLOSE: Final = 0.75
-"""How much of a marker must be right."""
+"""The fraction of a marker that must be right."""
 _ALIKE: Final = {
     **dict.fromkeys("_\u2581", "[_\u2581 \\-]?"),
     **dict.fromkeys("|\uff5c", "[|\uff5c\u00a6\u2502]?"),
@@ -41,13 +41,13 @@ _ALIKE: Final = {
     "<": "(?:[<\uff1c\u2039]|&lt;)",
     ">": "(?:[>\uff1e\u203a]|&gt;)",
 }
-"""What is written for a character of a marker: a blank for U+2581, an ASCII bar for a full-width one, or nothing."""
+"""Spellings of a marker's character: a blank for U+2581, an ASCII bar for a full-width one, or nothing."""
 _CALL: Final = ToolInvocation(name="f", arguments={"a": "b"})
 _TOOL: Final = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
 
 
 def sparing(read: Callable[Concatenate[str, _P], _ReadT], otherwise: _ReadT) -> Callable[Concatenate[str, _P], _ReadT]:
-    """Read texts with `read` until they have `AGAIN` characters together, and then return `otherwise`."""
+    """Wrap `read`: once its texts have `AGAIN` characters in total, it returns `otherwise`."""
     left = AGAIN
 
     def again(text: str, *args: _P.args, **options: _P.kwargs) -> _ReadT:
@@ -59,7 +59,7 @@ def sparing(read: Callable[Concatenate[str, _P], _ReadT], otherwise: _ReadT) -> 
 
 
 def misspelt(dialect: AnyDialect, text: str, reads: Callable[[str], bool]) -> str:
-    """What to write instead of the misspelt markers of a text; "" unless `reads` finds a call in the corrected text."""
+    """Return advice on a text's misspelt markers, or "" unless `reads` finds a call in the corrected text."""
     if dialect.syntax is None or len(text) > LONGEST:
         return ""
     return respelled(dialect.syntax.forms[0], (), text.strip(), example(dialect), reads)
@@ -71,7 +71,7 @@ def example(dialect: AnyDialect) -> str:
 
 
 def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str, reads: Callable[[str], bool]) -> str:
-    """What to write instead of the misspelt markers of a call, by those of a `shown` one and of `tools`."""
+    """Return advice on a call's misspelt markers, by comparing them with those of a `shown` call and of `tools`."""
     marks = [word for word, _ in _MARK.findall("\n".join([shown, *TagMender(form, tools).tags]))]
     slips: dict[str, None] = {}
 
@@ -100,15 +100,15 @@ _WORDS: Final = (
     (r"(?<=\s)()({})(?=\s?=\s?[\"'])", "write the attribute {} instead of {}", r"\s([\w:.\-]{1,64})\s?=\s?[\"']"),
     (r'(?<=[{{,\s])(")({})(?="\s{{0,8}}:)', 'write the key "{}" instead of "{}"', r'[{,\s]"([^"\\\n]{1,64})"\s{0,8}:'),
 )
-"""Names of tags, of attributes and of keys: how one is found, the advice, and how all are."""
+"""For names of tags, attributes and keys: the pattern of one name, the advice, and the pattern of all."""
 _MOST: Final = 3
-"""Names of one kind that are replaced, of those that the format does not have."""
+"""The largest number of foreign names of one kind that are replaced."""
 
 
 def renamed(raw: str, shown: str, declared: Collection[str], reads: Callable[[str], bool]) -> str:
-    """What to write instead of names of tags, attributes or keys, by those that only the `shown` call has.
+    """Return advice on wrong names of tags, attributes or keys, by those that only the `shown` call has.
 
-    What is `declared` as an argument stays.
+    Names in `declared` are arguments, and stay.
     """
     for pattern, advice, every in _WORDS:
         wrote, right = (list(dict.fromkeys(re.findall(every, text))) for text in (raw, shown))
@@ -127,6 +127,6 @@ def renamed(raw: str, shown: str, declared: Collection[str], reads: Callable[[st
 
 @lru_cache(maxsize=1024)
 def _alike(word: str) -> re.Pattern[str]:
-    """Compile what looks like a marker, and what is in the marker after that."""
+    """Compile the pattern of texts that look like a marker."""
     rest = "()" if not word[-1].isalnum() else r"((?=[\s=\"'])[\s=\"'][^<>\n]{0,200}>)"
     return re.compile(f"({''.join(_ALIKE.get(char) or re.escape(char) for char in word)}){rest}", re.IGNORECASE)

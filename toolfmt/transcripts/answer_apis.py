@@ -25,7 +25,7 @@ def _found() -> Iterator[AnswerApi]:
 
 APIS: Final[Mapping[str, AnswerApi]] = {api.name: api for api in sorted(_found(), key=lambda api: api.copies)}
 ANSWERS: Final[Mapping[str, AnswerApi]] = {name: api for name, api in APIS.items() if api.shapes}
-"""Those whose answers are read, and written whole."""
+"""The APIs whose answers are read, and written whole."""
 
 
 def _apart(value: JsonObject, made: Assembler) -> None:
@@ -44,4 +44,4 @@ def _is_apart(value: JsonObject) -> bool:
 
 
 APART: Final = StepShape(_is_apart, _apart)
-"""What may come in between and is not part of an answer: pings and errors."""
+"""Events that are not part of an answer: pings and errors."""

@@ -34,10 +34,10 @@ from toolfmt.transcripts.sse import DONE, EventText
 _PARTS: Final = frozenset({"role", "content", "tool_calls", "function", "arguments", "input", "functionCall"})
 """Keys of a message or a call in an answer."""
 _FIELDS: Final = ("data:", "event:", "id:", "retry:", ":")
-"""What a line of server-sent events begins with."""
+"""The possible beginnings of a line of server-sent events."""
 _PARSE: Final = "toolfmt.parse reads a model's text"
 _DUMPS: Final = ("model_dump", "to_dict", "dict")
-"""How SDKs' objects are turned into JSON."""
+"""The methods that turn SDKs' objects into JSON."""
 
 
 @checked
@@ -83,7 +83,7 @@ def aread_stream(stream: AsyncIterable[object], *, source: str = "auto", tools: 
 
 
 class AnswerReader:
-    """Reads the values of one answer; `info` grows with them."""
+    """Reads the values of one answer, and collects `info` about it."""
 
     def __init__(self, source: str = "auto") -> None:
         self._shapes = _shapes(source)
@@ -95,20 +95,20 @@ class AnswerReader:
         self.info: AnswerInfo = self._made.info
 
     def feed(self, chunk: object) -> list[Event]:
-        """Read one more value: JSON, its text, an SDK's object, or a piece of the text of server-sent events."""
+        """Read the next value: JSON, its text, an SDK's object, or a piece of the text of server-sent events."""
         if not isinstance(chunk, (str, bytes)) or (self._text is None and not _is_event_text(chunk)):
             return self._value(chunk)
         piece = chunk.encode("utf-8", "surrogatepass") if isinstance(chunk, str) else chunk
         if self._text is None:
             self._text = EventText()
-            self._line_end = b"\n\n" if _is_line(piece) else b""  # lines without their ends; each is an event
+            self._line_end = b"\n\n" if _is_line(piece) else b""  # lines without line ends; each is an event
         events: list[Event] = []
         try:
             if self._broken is None:
                 for data in self._text.feed(piece + self._line_end):
                     events += self._value(data)
         except ParseError as error:
-            self._broken = error  # what arrived before it is given first
+            self._broken = error  # what arrived before it is returned first
         if self._broken is not None and not events:
             raise self._broken
         return events
@@ -131,7 +131,7 @@ class AnswerReader:
         return self._made.take()
 
     def close(self) -> list[Event]:
-        """Say that the answer has ended."""
+        """Finish reading and return the remaining events."""
         if self._broken is not None:
             raise self._broken
         events = [event for data in (self._text.close() if self._text else ()) for event in self._value(data)]
@@ -149,7 +149,7 @@ class AnswerReader:
 
 
 def _event_name(value: JsonObject) -> str:
-    """Return the name of an event, from its `type` or its only key; empty for what is no event of a stream."""
+    """Return an event's name, from its `type` or its only key, or "" if the value is not a stream's event."""
     kind = value.get("type")
     if isinstance(kind, str):
         return kind
@@ -157,39 +157,39 @@ def _event_name(value: JsonObject) -> str:
 
 
 UNKNOWN: Final = StepShape(_event_name, lambda value, made: made.note("provider_part", f"event {_event_name(value)}"))
-"""An event that a provider added since, in the middle of a stream."""
+"""An unknown event in the middle of a stream, added by a provider later."""
 
 
 class AnswerEvents(Iterator["Event"]):
-    """The events of a provider's answer; `info` holds what else has been read of it so far."""
+    """The events of a provider's answer; `info` has what else has been read so far."""
 
     def __init__(self, values: Iterable[object], source: str, tools: object = None) -> None:
-        """Read `values` when they are asked for."""
+        """Read `values` lazily."""
         reader = AnswerReader(source)
         self.info = reader.info
         self._events = _read(values, _checked(reader, tools))
 
     def __next__(self) -> Event:
-        """Read on until there is an event."""
+        """Return the next event."""
         return next(self._events)
 
 
 class AsyncAnswerEvents(AsyncIterator["Event"]):
-    """The events of a provider's answer from an asynchronous source, with `info` as `AnswerEvents` has it."""
+    """The events of a provider's answer from an asynchronous source, with `info` like `AnswerEvents`."""
 
     def __init__(self, values: AsyncIterable[object], source: str, tools: object = None) -> None:
-        """Read `values` when they are asked for."""
+        """Read `values` lazily."""
         reader = AnswerReader(source)
         self.info = reader.info
         self._events = _aread(values, _checked(reader, tools))
 
     async def __anext__(self) -> Event:
-        """Read on until there is an event."""
+        """Return the next event."""
         return await anext(self._events)
 
 
 def _checked(reader: AnswerReader, tools: object) -> Parser[object]:
-    """Add notices of calls of tools that are not offered, where the offered ones are known."""
+    """Add notices of calls of tools that are not offered, if `tools` are given."""
     if tools is None:
         return reader
     from toolfmt.parsers.checks import CheckedParser
@@ -229,7 +229,7 @@ def _is_event_text(value: object) -> bool:
 
 
 def _is_line(piece: bytes) -> bool:
-    """Whether the first piece of a stream's text is a whole line without its end, so that all pieces are."""
+    """Whether the first piece of a stream is a line without its end, so that all pieces are."""
     field, colon, data = piece.strip().partition(b":")
     if b"\n" in piece or not colon or field != b"data" or data.strip() == DONE.encode():
         return b"\n" not in piece and bool(colon)
@@ -241,7 +241,7 @@ def _is_line(piece: bytes) -> bool:
 
 
 def plain(value: object) -> Any:
-    """Make JSON of what an SDK gives; text is read as JSON, bytes inside are base64."""
+    """Convert an SDK's object to JSON; text is read as JSON, bytes inside become base64."""
     if is_object(value):
         return with_base64(value)
     if isinstance(value, (str, bytes)):
@@ -255,6 +255,6 @@ def plain(value: object) -> Any:
         method = getattr(value, name, None)
         if callable(method):
             made = with_base64(method())
-            # Mistral's SDK gives the event that carries a chunk as its data.
+            # Mistral's SDK yields events with a chunk as their data.
             return made["data"] if is_object(made) and made.keys() == {"data"} else made
     return value

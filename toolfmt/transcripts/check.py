@@ -74,7 +74,7 @@ RULES: Final = {
     "untrained": "a training row that does not end with an answer, or whose answers all have the weight 0",
     "schema": "a tool's schema, or a place in it, that the provider does not take",
 }
-"""What each rule of a finding is about."""
+"""A description of each finding's rule."""
 
 
 @checked
@@ -100,13 +100,13 @@ def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # 
 
 
 def _unreadable(message: str) -> Finding:
-    """Take the place out of a reader's words, where they begin with one."""
+    """Make a finding of a reader's message, with the place that it begins with."""
     path, colon, reason = message.partition(": ")
     return Finding("unreadable", path, reason) if colon and path.startswith("/") else Finding("unreadable", "", message)
 
 
 def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
-    """List what a provider with these rules would refuse."""
+    """Yield what a provider with these rules would refuse."""
     messages = transcript.messages
     if not says_something(transcript, rules):
         yield Finding("empty", "", "there is no message")
@@ -166,7 +166,7 @@ def _message(message: Message, before: Message | None, rules: Rules) -> Iterator
 
 
 def _has_no_content(message: Message) -> bool:
-    """Whether a message has not even an empty content."""
+    """Whether a message has no content at all, not even an empty one."""
     return jsontext.is_object(message.source) and message.source.get("content") is None
 
 
@@ -180,7 +180,7 @@ def _part(part: Part, message: Message, rules: Rules) -> Iterator[tuple[str, str
 
 
 def _bears_blank(part: TextPart, message: Message, rules: Rules) -> bool:
-    """Whether the provider takes a text of white space alone, in this message."""
+    """Whether the provider accepts a text of only white space in this message."""
     if rules.blank_text != "beside":
         return rules.blank_text == "accepted"
     return bool(part.text) and any(not isinstance(found, TextPart) or found.text.strip() for found in message.parts)

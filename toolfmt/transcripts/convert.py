@@ -34,7 +34,7 @@ from toolfmt.transcripts.tables.declaring import choosable
 
 INCLUDE: Final = frozenset({"tools", "request"})
 _STRICT: Final = frozenset({"content", "meaning"})
-"""What `strict` is about."""
+"""The severities of losses that `strict` refuses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def convert_row(  # noqa: PLR0913 - as above
 ) -> Conversion:
     """Convert a conversation of a file of many like `convert`.
 
-    Raises `ConversionError` too for a conversation of which nothing is left, and for what a row to train on must not
+    Also raises `ConversionError` for a conversation of which nothing is left, and for what a training row must not
     hold: a call without a name or without a JSON object of arguments, and, as it would be written, an end that is not
     an answer of the assistant's, or an answer alone.
     """
@@ -238,7 +238,7 @@ def conversion_from(  # noqa: PLR0913 - the parts of a conversion
     residue: JsonObject | None = None,
     settings: Values = MappingProxyType({}),
 ) -> Conversion:
-    """Make a conversion of a value and all that it lost."""
+    """Build a conversion from a value and its losses."""
     listed: list[Loss] = []
     counted: list[Loss] = []
     for loss in found:
@@ -255,7 +255,7 @@ def conversion_from(  # noqa: PLR0913 - the parts of a conversion
 
 
 def write(transcript: Transcript, target: str, *, strict: bool = False, carry: Carry = DEFAULT) -> Conversion:
-    """Write a conversation that was read from no format; raises as `convert` does."""
+    """Write a conversation that was not read from a format; raises like `convert`."""
     goal = _target_format(target, carry)
     sent, otherwise = adapt_parts(transcript, goal.rules, carry)
     written, after = _written(_fitted(sent, goal), goal)
@@ -270,7 +270,7 @@ def _target_format(target: str, carry: Carry) -> TranscriptFormat:
 
 
 def _fitted(transcript: Transcript, goal: TranscriptFormat, *, row: bool = False) -> Transcript:
-    """Fit a conversation to a format; raises ConversionError if nothing is left of words, or of a `row`."""
+    """Fit a conversation to a format; raises ConversionError if nothing is left of its words, or of a `row`."""
     shaped = fit(transcript, goal.rules)
     if shaped.rejected is not None:
         other = fit(replace(shaped, messages=shaped.rejected), goal.rules).messages if goal.rated else None
@@ -282,7 +282,7 @@ def _fitted(transcript: Transcript, goal: TranscriptFormat, *, row: bool = False
 
 
 def _written(sent: Transcript, goal: TranscriptFormat) -> tuple[JsonValue, Transcript]:
-    """Write a conversation, and read back what was written."""
+    """Write a conversation, and read the written value back."""
     written = goal.write(sent)
     after = goal.read(written)
     possible = choosable(sent, after)
@@ -290,7 +290,7 @@ def _written(sent: Transcript, goal: TranscriptFormat) -> tuple[JsonValue, Trans
 
 
 def _is_words(transcript: Transcript) -> bool:
-    """Whether a conversation is text and nothing else: of that nothing may be left only where it is blank."""
+    """Whether a conversation is only text, of which nothing may be left only if it is blank."""
     return not any(
         message.extra or not all(isinstance(part, TextPart) for part in message.parts)
         for message in transcript.messages
@@ -306,7 +306,7 @@ def _convert_back(
             f"not {goal.name} -> {origin.name}"
         )
     carry = from_note(residue["carry"]) if "carry" in residue else DEFAULT
-    goal = goal.widest  # the original may be a gateway's
+    goal = goal.widest  # the original may be in a gateway's format
     origin = origin.widest if carry.gateway else origin
     original = residue["value"]
     include = frozenset(residue["include"])

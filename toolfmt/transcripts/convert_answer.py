@@ -3,7 +3,7 @@
 convert_answer({"choices": [{"message": {...}, "finish_reason": "stop"}], ...}, target="anthropic")
 Conversion(value={"type": "message", "content": [...], "stop_reason": "end_turn", ...}, losses=())
 
-The message is converted like one of a conversation; the finish reason and the usage around it are written anew.
+The message is converted like a conversation's message; the finish reason and the usage are written anew.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.tables.request import objects_in
 
 _ANSWER: Final = Carry(hosted="drop")
-"""What came back of a provider's own calls is not part of an answer."""
+"""The results of a provider's own calls are not part of an answer."""
 
 
 @checked
@@ -83,7 +83,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
             raise ParseError(f"{name}: the answer has no message")
         kept = answers if api.several else answers[:1]
         answered = [part for message in answers[0] for part in message.parts] if answers else []
-        cite(answered, info.citations)  # an API may name its sources beside the message
+        cite(answered, info.citations)  # some APIs list sources beside the message
         written, found = _written(kept, goal, api, AnswerEnding(_stop(info, kept, events), info, head))
     found.extend(Loss("call", "", "dropped", unusable(event)) for event in events if isinstance(event, CallFailed))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
@@ -105,7 +105,7 @@ def write_answer(  # noqa: PLR0913 - as above
     model: str = "",
     created: int = 0,
 ) -> JsonObject:
-    """Write the whole answer that a stream's events make, with what `info` knows of it, as an API does.
+    """Write the answer of a stream's events, with its `info`, in an API's format.
 
     Raises `LookupError` for a format without answers.
     """
@@ -119,18 +119,18 @@ def write_answer(  # noqa: PLR0913 - as above
 
 
 def write_error(failure: Failure, target: str) -> JsonObject:
-    """Write an error as an API does; raises `UnknownFormatError` for a format that has none."""
+    """Write an error in an API's format; raises `UnknownFormatError` for a format without errors."""
     return known_of(target, WRITERS)(failure)
 
 
 def error_status(failure: Failure, target: str) -> int:
-    """Return the HTTP status that an API answers an error with."""
+    """Return the HTTP status of an error in an API."""
     own = {("anthropic", "overloaded"): 529}  # anthropic 2.12, _exceptions.py: OverloadedError
     return own.get((find(target).name, failure.kind), usual_status(failure))
 
 
 def _recognised(value: JsonObject) -> str:
-    """Find the API whose answer this is; Mistral's has the shape of OpenAI's."""
+    """Find an answer's API; Mistral's answers have the shape of OpenAI's."""
     found = next((name for name, api in ANSWERS.items() if api.fits(value)), None)
     if found is None:
         raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}: give source=")
@@ -140,7 +140,7 @@ def _recognised(value: JsonObject) -> str:
 def _written(
     answers: list[tuple[Message, ...]], goal: TranscriptFormat, api: AnswerApi, ending: AnswerEnding
 ) -> tuple[JsonObject, list[Loss]]:
-    """Write each choice's messages as the target's format does, and the answer around them."""
+    """Write each choice's messages in the target's format, and the answer around them."""
     found: list[Loss] = []
     choices: list[list[JsonObject]] = []
     rules = _ended(goal.name)
@@ -165,7 +165,7 @@ def _ended(name: str) -> Rules:
 
 
 def _one(messages: Sequence[Message], head: AnswerHead, prefix: str) -> Message:
-    """Join an answer's messages; each call gets the id that it has in a stream of this answer."""
+    """Join an answer's messages; each call gets the same id as in a stream of this answer."""
     parts: list[Part] = []
     number = 0
     for part in (part for message in messages for part in message.parts):
@@ -187,14 +187,14 @@ def _proven(part: Part, api: AnswerApi) -> Part:
 
 
 def _runnable(part: Part) -> Part:
-    """Make text of a call whose arguments are not a JSON object, where a client would run any object."""
+    """Replace a call whose arguments are not a JSON object by text, as a client would run it with any object."""
     if not isinstance(part, CallPart) or not (part.text or "").strip() or not parse_failure(part):
         return part
     return TextPart(part.text or "")
 
 
 def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]], events: Sequence[Event]) -> Stop:
-    """Explain why the answer ended; one that does not say so has simply stopped."""
+    """Return the finish reason; an answer without one has simply stopped."""
     begun = {event.index for event in events if isinstance(event, CallStart) and event.name}
     cut: Stop | None = None
     for event in events:
@@ -205,7 +205,7 @@ def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]], events: Sequen
 
 
 def _kept(written: JsonObject, value: JsonObject, api: AnswerApi) -> JsonObject:
-    """Add what an answer holds that is not read, to one that stays in its format."""
+    """Add an answer's unread fields to one in the same format."""
     listed, known = api.choice
     kept = written | {key: found for key, found in value.items() if key not in api.known}
     if listed:

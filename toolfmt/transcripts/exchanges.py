@@ -1,4 +1,4 @@
-"""Requests and answers in rows of logs and batches: where they are, and the conversation that both make.
+"""Finds requests and answers in rows of logs and batches, and joins them to one conversation.
 
 inside({"custom_id": "1", "body": {...}}, "/body")                    {...}
 exchange({"messages": [...]}, {"choices": [...]}, "openai-chat")      {"messages": [..., the answer]}
@@ -19,7 +19,7 @@ from toolfmt.transcripts.recognising import origin
 
 
 def inside(row: JsonValue, pointer: str) -> JsonValue:
-    """Get what is at a JSON pointer, read where it is text of JSON; raises ParseError if nothing is."""
+    """Return the value at a JSON pointer, decoded if it is JSON text; raises ParseError if there is none."""
     found = row
     for key in _keys(pointer):
         found = json_at(found)
@@ -33,7 +33,7 @@ def inside(row: JsonValue, pointer: str) -> JsonValue:
 
 
 def put_inside(row: JsonValue, pointer: str, value: JsonValue) -> JsonValue:
-    """Copy a row with another value at a JSON pointer, which is there."""
+    """Copy a row with another value at an existing JSON pointer."""
     keys = _keys(pointer)
     if not keys:
         return value
@@ -67,7 +67,7 @@ def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str
     """Put an answer after the messages of its request: one conversation, in the format of both.
 
     An answer is what the API answers, or its message alone, or a list of
-    messages. Raises `ParseError` for what is no request or no answer.
+    messages. Raises `ParseError` for anything else.
     """
     made = origin(request, source)
     given = request.get(made.messages) if is_object(request) else request
@@ -81,7 +81,7 @@ def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str
 
 
 def message_list(given: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
-    """Return a request's messages as a list, as their format writes them: text alone is what the user said."""
+    """Return a request's messages as a list in their format; text alone is a user message."""
     if isinstance(given, str):
         written = made.write(Transcript((Message("user", (TextPart(given),)),)))
         given = written.get(made.messages) if is_object(written) else written

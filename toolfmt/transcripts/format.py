@@ -32,12 +32,12 @@ class Rules:
     """The name of the format, set by `TranscriptFormat`. Only opaque parts of this format are written."""
     roles: frozenset[Role] = frozenset({"system", "developer", "user", "assistant", "tool"})
     system: Literal["anywhere", "first"] = "anywhere"
-    """`first`: instructions come before the conversation, in a field of their own."""
+    """`first`: instructions come before the conversation, in a separate field."""
     call_ids: Literal["required", "optional", "none"] = "required"
     call_id: str = ""
     """A regular expression for a call's id; empty: any text."""
     call_id_length: int = 0
-    """At most so many characters; 0: any number."""
+    """The largest number of characters; 0: any number."""
     call_id_exact: bool = False
     """An id has exactly `call_id_length` characters. Letters and digits must be allowed."""
     unique_ids: bool = False
@@ -115,7 +115,7 @@ class Rules:
     schema: SchemaRules = ANY
     """The JSON Schema that is accepted in a tool's declaration."""
     strict_schema: SchemaRules | None = None
-    """The same for a `strict` tool; None: no difference."""
+    """The schema accepted for a `strict` tool; None: the same."""
     own_schema: Callable[[ToolDeclaration], JsonValue] | None = None
     """Returns a tool's schema if it was read in the format's own schema dialect, else None."""
     own_dialect: SchemaRules = ANY
@@ -141,7 +141,7 @@ ALL_KINDS: Final = Rules(
     neighbours="answers",
     arguments="any",
 )
-"""What most logs and frameworks can hold: media of every role, arguments of any type."""
+"""What most logs and frameworks support: media in every role, arguments of any type."""
 JSON_RESULTS: Final = replace(ALL_KINDS, result_kinds=ANYTHING | frozenset[Kind]({"json"}))
 """The same, with results that are JSON values."""
 

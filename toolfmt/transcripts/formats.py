@@ -1,4 +1,4 @@
-"""The transcript formats by name: each the `FORMAT` of a module in one of four folders, imported when it is asked for.
+"""The transcript formats by name: each is the `FORMAT` of a module in one of four folders, imported on demand.
 
 find("gemini-interactions")    toolfmt.transcripts.apis.gemini_interactions.FORMAT
 """
@@ -29,7 +29,7 @@ def _modules() -> dict[str, str]:
 
 @cache
 def _load(module: str) -> TranscriptFormat | None:
-    """Return the `FORMAT` of a module; None if it is of no format."""
+    """Return the `FORMAT` of a module, or None."""
     found = getattr(import_module(_modules()[module]), "FORMAT", None)
     return found if isinstance(found, TranscriptFormat) else None
 
@@ -47,10 +47,10 @@ def formats() -> tuple[TranscriptFormat, ...]:
 
 
 def find(name: str) -> TranscriptFormat:
-    """Look a format up by name or alias; raises `UnknownFormatError` with the names that come close.
+    """Look up a format by name or alias; raises `UnknownFormatError` with similar names.
 
     `text:NAME` is chat in the text of the dialect NAME; raises `UnknownDialectError` if there is none.
-    OpenAI's relatives (`deepseek`, `openrouter`, ...) are varieties of `openai-chat`.
+    OpenAI's relatives (`deepseek`, `openrouter`, ...) are variants of `openai-chat`.
     """
     if name.startswith("text:"):
         from toolfmt.transcripts.text.chat import text_format
@@ -72,7 +72,7 @@ def find(name: str) -> TranscriptFormat:
 
 
 def is_session(text: str, names: Collection[str] = ()) -> bool:
-    """Whether the first lines of a file are those of an agent's session: of these formats, or of any without names."""
+    """Whether a file begins like an agent's session, in one of these formats, or in any if none are named."""
     if not text.lstrip("\ufeff \n\r\t").startswith("{"):
         return False
     if names:
@@ -81,7 +81,7 @@ def is_session(text: str, names: Collection[str] = ()) -> bool:
 
 
 def known_as(name: str, known: Container[str]) -> str:
-    """Return the name under which a format is known: its own, or that of what it is a variety of; empty if none is."""
+    """Return the first known name among a format's own and those that it is a variant of, or ""."""
     if name in known:
         return name
     made = find(name)
@@ -97,7 +97,7 @@ def known_of(name: str, known: Mapping[str, Known]) -> Known:
 
 
 def _relatives(made: TranscriptFormat) -> Iterator[str]:
-    """Name the format that this one is a variety of, and what that is a variety of."""
+    """Yield the names of the formats that this one is a variant of, the nearest first."""
     while made.relative_of:
         yield made.relative_of
         made = find(made.relative_of)
@@ -112,7 +112,7 @@ def fits(made: TranscriptFormat, value: JsonValue) -> bool:
 
 
 def evident(value: JsonValue, known: Iterable[TranscriptFormat] | None = None) -> list[TranscriptFormat]:
-    """List the formats, of all or of some, that a value can only be of; what fits a variety is of that alone."""
+    """List the formats that recognise a value; a match of a variant excludes the format that it varies."""
     found = [made for made in (formats() if known is None else known) if fits(made, value)]
     general = {name for made in found for name in _relatives(made)}
     return [made for made in found if made.name not in general]

@@ -1,6 +1,6 @@
-"""Puts a conversation that came back together with the one it was made from: a three-way merge.
+"""Merges a conversation that came back with the one it was made from, as a three-way merge.
 
-`ours` is the original, `base` what the other format was sent, `theirs` what it
+`ours` is the original, `base` what was sent in the other format, `theirs` what it
 has become. What is the same in `base` and `theirs` is taken from `ours`, field by
 field; what was edited, added or removed in `theirs` wins.
 """
@@ -42,7 +42,7 @@ def merged(ours: Transcript, base: Transcript, theirs: Transcript, rules: Rules)
 
 
 def restored(original: JsonValue, before: JsonValue, after: JsonValue, made: TranscriptFormat) -> JsonValue:
-    """Keep the original spelling of every field of a request that the merge did not change, or of a message alone."""
+    """Keep the original spelling of every field of a request, or of a single message, that the merge did not change."""
     if is_object(original) and is_array(before) and is_array(after) and made.messages not in original:
         return original if jsontext.equal(before, after) else after[0] if len(after) == 1 else after
     if is_object(original):
@@ -74,7 +74,7 @@ def _tools(
     theirs: tuple[ToolDeclaration, ...] | None,
     rules: Rules,
 ) -> tuple[ToolDeclaration, ...] | None:
-    """Take each tool that was not touched from ours; what is new or edited is fitted to the original's format."""
+    """Take unchanged tools from ours; new and edited ones are fitted to the original's format."""
     if base == theirs or not theirs:
         return _three(ours, base, theirs)
     sent: dict[str, tuple[ToolDeclaration, ToolDeclaration]] = {}
@@ -118,7 +118,7 @@ class _Merge:
         }
 
     def _absorb(self, lost: Iterable[Place], changed: Sequence[Place]) -> None:
-        """Link texts that were joined with others to the text that holds them."""
+        """Link texts that were joined with others to the joined text."""
         holders = [place for place in changed if isinstance(place.part, TextPart)]
         for place in lost:
             if not isinstance(place.part, TextPart):
@@ -133,7 +133,7 @@ class _Merge:
                     break
 
     def messages(self, rules: Rules) -> tuple[Message, ...]:
-        """Rebuild the original's messages, with what is new between them."""
+        """Rebuild the original's messages, with the new ones between them."""
         changes, added = self._changes()
         sent = {at for found in self._of_sent.values() for at in found}
         kept = {at for at in range(len(self._old)) if at not in sent} | changes.keys()
@@ -204,9 +204,9 @@ class _Merge:
 
 
 def _fields(ours: Any, base: Any, theirs: Any, fit: Any = None) -> Any:
-    """Take every field that was edited from theirs, the others from ours; arguments and their text go together.
+    """Take edited fields from theirs and the others from ours; arguments and their text go together.
 
-    `fit` is what theirs has become in our format, where that is not the same.
+    `fit` is the version of theirs in our format, if that differs.
     """
     edited = {
         found.name for found in fields(base) if found.init and getattr(base, found.name) != getattr(theirs, found.name)
@@ -240,7 +240,7 @@ def _aligned(base: Sequence[Place], theirs: Sequence[Place]) -> Iterator[tuple[P
 
 
 def patched(source: JsonValue, before: JsonValue, after: JsonValue) -> JsonValue:
-    """Carry the difference between two JSON values over to a third, which says the same as the first in other words.
+    """Apply the difference between two JSON values to a third, which means the same as the first.
 
     patched({"a": "1", "note": "x"}, {"a": 1, "b": 2}, {"a": 1, "b": 3})
     {"a": "1", "note": "x", "b": 3}
@@ -268,7 +268,7 @@ def _patched_object(source: JsonObject, before: JsonObject, after: JsonObject) -
 
 
 def _patched_list(source: list[JsonValue], before: list[JsonValue], after: list[JsonValue]) -> list[JsonValue]:
-    """Find each item's partner: first the same one, else the next of its kind."""
+    """Match the items: first equal ones, then the next of the same kind."""
     same = {repr(item): at for at, item in enumerate(before)}
     taken = {same[repr(item)] for item in after if repr(item) in same}
     waiting: dict[object, deque[int]] = defaultdict(deque)

@@ -1,11 +1,11 @@
-"""Reads a value as a conversation of one format, or raises where that format does not understand it.
+"""Reads a value as a conversation of one format, or raises if that format does not understand it.
 
     read([{"role": "user", "content": "Hi."}], find("openai-chat"))      Transcript((Message("user", ...),))
     read([{"type": "human", "content": "Hi."}], find("openai-chat"))     ParseError: ...; it looks like langchain
 
-A reader keeps what it does not know, so that the way back is exact. So a value
-of quite another format may read as an empty conversation, or as half of one;
-here it is refused.
+A reader keeps unknown data, so that the conversion back is exact. So a value
+of a different format may read as an empty conversation, or as half of one;
+such readings are refused here.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from toolfmt.transcripts.settings.tables import TABLES
 from toolfmt.transcripts.tables.request import objects_in
 
 _SPOKEN: Final = frozenset({"input", "instructions", "query", "system", "systemInstruction", "system_instruction"})
-"""The keys whose text is part of what a conversation of some format says; other texts beside messages say nothing."""
+"""Keys beside the messages whose text is part of the conversation in some format; other texts are not."""
 ANSWER: Final = "answer"
-"""The owner of what an answer says beside its message, in a transcript's `extra`."""
+"""The owner, in a transcript's `extra`, of an answer's data beside its message."""
 _GRAVE: Final = frozenset({"content", "meaning"})
 _SHOWN: Final = 6
 _LOOKED_AT: Final = 20
@@ -44,8 +44,8 @@ _LOOKED_AT: Final = 20
 def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> Transcript:
     """Read a conversation of a format or, with `answers`, an answer of its API: a conversation of one message.
 
-    Raises `ParseError` for a value of which the format understands nothing, or
-    less than the format that it evidently is of.
+    Raises `ParseError` if the format understands nothing of the value, or
+    less than another format that recognises it.
     """
     try:
         with reraise_as_parse_error(made.name, value):
@@ -69,7 +69,7 @@ def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> T
 
 
 def sound(value: JsonValue, made: TranscriptFormat) -> Transcript:
-    """Read a value; raises `ParseError` too for a number, a flag or a text in place of content or of tools."""
+    """Read a value; also raises `ParseError` for a number, boolean or text in place of content or tools."""
     with reraise_as_parse_error(made.name):
         found = made.read(value)
     for message in () if made.session else found.messages:
@@ -88,17 +88,17 @@ def _is_scalar(value: JsonValue) -> bool:
 
 
 def understood(transcript: Transcript) -> bool:
-    """Whether anything of a value was understood: a message, or a tool."""
+    """Whether a message or a tool was understood."""
     return bool(transcript.tools) or any(map(_understood, transcript.messages))
 
 
 def says_anything(transcript: Transcript) -> bool:
-    """Whether a message has a part that was understood."""
+    """Whether a message has an understood part."""
     return any(not isinstance(part, OpaquePart) for message in transcript.messages for part in message.parts)
 
 
 def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
-    """Whether anything of a value, settings aside, has no meaning to the format that it was read in."""
+    """Whether anything except settings was not understood by the format."""
     settings = _settings(made.name)
     start = len(made.name) + 1
     for message in transcript.messages:
@@ -111,7 +111,7 @@ def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
 
 
 def is_column(value: JsonValue, made: TranscriptFormat) -> bool:
-    """Whether what a format reads of a row is one text among others, which no request of its API has."""
+    """Whether the format read only one of several text columns of a row, which no request of its API has."""
     settings = _settings(made.name)
     if not settings or not is_object(value) or not isinstance(value.get(made.messages), str):
         return False
@@ -119,13 +119,13 @@ def is_column(value: JsonValue, made: TranscriptFormat) -> bool:
 
 
 def opened(value: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
-    """Return the conversation that each choice of an answer is, in its API's format; none for what is no answer."""
+    """Return each choice of an answer as a conversation in its API's format; empty if it is not an answer."""
     api = _answering(value, made)
     return [] if api is None or not is_object(value) else api.open(value)
 
 
 def said_by(answer: JsonValue, made: TranscriptFormat) -> JsonValue:
-    """Return the one message of an answer as a conversation; raises `ParseError` for several choices."""
+    """Return an answer's only message as a conversation; raises `ParseError` for several choices."""
     choices = opened(answer, made)
     if not choices and _answering(answer, made) is not None:
         raise ParseError(f"{made.name}: the answer has no message")
@@ -135,9 +135,9 @@ def said_by(answer: JsonValue, made: TranscriptFormat) -> JsonValue:
 
 
 def lacks(one: Transcript, other: Transcript) -> bool:
-    """Whether a reading of a value lacks content or meaning that another reading of it has.
+    """Whether one reading of a value lacks content or meaning that another reading has.
 
-    Raises `ParseError` for a field of another type than it has in the model of conversations.
+    Raises `ParseError` for a field of the wrong type.
     """
     with reraise_as_parse_error("the conversation"):
         found = losses(_plain(other), _plain(one))
@@ -145,7 +145,7 @@ def lacks(one: Transcript, other: Transcript) -> bool:
 
 
 _NOTHING: Final = frozenset({"beside", "provider_part", "unread"})
-"""Losses of what was not understood in the first place."""
+"""Codes of losses of data that was not understood."""
 
 
 def described(value: JsonValue) -> str:
@@ -167,7 +167,7 @@ def _keys(value: JsonObject) -> str:
 
 
 def _answering(value: JsonValue, made: TranscriptFormat) -> AnswerApi | None:
-    """Return the API of a format, if a value is an answer of it."""
+    """Return a format's API if the value is an answer of it."""
     api = ANSWERS.get(known_as(made.name, ANSWERS))
     return api if api is not None and is_object(value) and made.messages not in value and api.fits(value) else None
 
@@ -191,14 +191,14 @@ def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
 
 
 def _message_keys(made: TranscriptFormat, value: JsonObject) -> set[str]:
-    """Find the keys of an answer that its message is made of."""
+    """Find the keys of an answer that its message is read from."""
     api = known_of(made.name, ANSWERS)
     whole = api.open(value)
     return {key for key in value if api.open({name: item for name, item in value.items() if name != key}) != whole}
 
 
 def _understood(message: Message) -> bool:
-    """Whether anything of a message was understood, if only who speaks."""
+    """Whether anything of a message was understood, at least its role."""
     if not message.parts:
         return not any(message.extra.values())
     (first, *more) = message.parts
@@ -210,7 +210,7 @@ def _leaves(part: Part) -> bool:
 
 
 def _plain(transcript: Transcript) -> Transcript:
-    """Return what all formats can compare: what opaque parts say in their place, and tools without further fields."""
+    """Return a comparable version: opaque parts as their content, and tools without extra fields."""
     messages = tuple(
         replace(message, parts=tuple(chain.from_iterable(map(_said, message.parts))))
         if any(isinstance(part, (OpaquePart, ResultPart)) for part in message.parts)
@@ -238,7 +238,7 @@ def _is_empty(value: JsonValue, made: TranscriptFormat) -> bool:
 
 @cache
 def _settings(name: str) -> frozenset[str]:
-    """Name the keys of a request that hold its settings."""
+    """Name the keys of a request's settings."""
     known = known_as(name, TABLES)
     if not known:
         return frozenset()
@@ -249,7 +249,7 @@ def _settings(name: str) -> frozenset[str]:
 
 
 def _refuse_half(value: JsonValue, found: Transcript, made: TranscriptFormat) -> None:
-    """Raise `ParseError` where a format that the value is evidently of understands more of it."""
+    """Raise `ParseError` if a format that recognises the value understands more of it."""
     for other in _others(value, made):
         try:
             more = lacks(found, sound(value, other))

@@ -1,4 +1,4 @@
-"""Finds the format of a conversation by what is in it, or asks one question where several are possible.
+"""Detects the format of a conversation, or asks one question if several are possible.
 
 recognised([{"role": "user", "content": [{"type": "tool_result", ...}]}])      anthropic: no other has such blocks
 recognised([{"role": "user", "content": "Hi."}])                               openai-chat: all read it alike
@@ -28,11 +28,11 @@ _NAME_IT: Final = "name its format"
 _SPEAKERS: Final = ("system", "user", "assistant")
 _DEEP: Final = 4
 _WIDE: Final = 100
-"""How many values inside a row are looked at."""
+"""The largest number of values in a row that are examined."""
 
 
 def origin(value: JsonValue, source: str | Collection[str]) -> TranscriptFormat:
-    """Find the format of a value: the one that is named, or the one of several (`auto`: of all) that it is of."""
+    """Return the format of a value: the named one, or the detected one of several (`auto`: of all)."""
     if isinstance(source, str):
         return recognised(value) if source == "auto" else find(source)
     names = tuple(source)
@@ -40,11 +40,11 @@ def origin(value: JsonValue, source: str | Collection[str]) -> TranscriptFormat:
 
 
 def recognised(value: JsonValue, among: Collection[str] = ()) -> TranscriptFormat:
-    """Find a value's format by what only that format has, else the most common of those that read it alike.
+    """Detect a value's format by evidence, or else the most common of the formats that read it alike.
 
-    `among` are the names of formats that it may be of; none: all. Raises
-    `ParseError`, which asks for what is to be named, where formats differ in
-    what they read, where the conversation is a part of the value, or where it is none.
+    `among` are the names of possible formats; empty: all. Raises
+    `ParseError`, which asks for a choice, if formats differ in
+    what they read, if the conversation is a part of the value, or if there is none.
     """
     jsontext.check_depth(value, "a value")
     known = sorted(map(find, among) if among else formats(), key=lambda made: -made.common)
@@ -74,7 +74,7 @@ class RowPart:
 
 
 def _is_plain(value: JsonValue) -> bool:
-    """Whether a value is chat messages of a role and a text each, which nothing distinguishes."""
+    """Whether a value is a list of messages with only a role and a text each."""
     messages = value.get("messages") if is_object(value) and value.keys() == {"messages"} else value
     return (
         is_array(messages)
@@ -90,7 +90,7 @@ def _is_plain(value: JsonValue) -> bool:
 
 
 def _first_reader(known: Sequence[TranscriptFormat], value: JsonValue) -> list[TranscriptFormat]:
-    """Return the first format that reads the whole of a value."""
+    """Return the first format that reads the whole value."""
     for made in known:
         try:
             found = sound(value, made)
@@ -132,7 +132,7 @@ def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
 
 
 def _adds(value: JsonValue, place: RowPart, made: TranscriptFormat) -> bool:
-    """Whether what is at a place says more than the conversation around it, which may end with the same answer."""
+    """Whether a place contains more than the enclosing conversation, which may end with the same answer."""
     part, other = at(value, place.path[1:].replace("/", ".")), find(place.format)
     said = other.read(part if place.kind == "conversation" else next(iter(opened(part, other)), [part]))
     return lacks(made.read(value), said)
@@ -149,7 +149,7 @@ def _unknown(value: JsonValue) -> ParseError:
 
 
 def _complaint(value: JsonValue) -> str:
-    """Name the most likely format of what none reads, and its complaint: about a value, or that nothing is said."""
+    """Name the most likely format of an unreadable value, and what it complains about."""
     for made in sorted(formats(), key=lambda made: -made.common):
         messages = value.get(made.messages) if is_object(value) else value
         items = list(filter(is_object, messages[:_WIDE])) if is_array(messages) else []
@@ -213,7 +213,7 @@ def _inner(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _place(path: str, value: JsonValue) -> RowPart | None:
-    """Describe what is at a place, if it is a conversation, an answer, or one message."""
+    """Describe a place if it contains a conversation, an answer, or one message."""
     known = sorted(formats(), key=lambda made: -made.common)
     answer = _of_answer(value, known)
     if answer:
@@ -229,5 +229,5 @@ def _place(path: str, value: JsonValue) -> RowPart | None:
 
 
 def _holds_objects(value: JsonValue) -> bool:
-    """Whether a value is made of objects, as every conversation is."""
+    """Whether a value consists of objects, as every conversation does."""
     return is_object(value) or (is_array(value) and any(map(is_object, value)))

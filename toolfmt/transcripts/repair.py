@@ -15,8 +15,8 @@ Calls without a result and results without a call are mended in a conversion too
     fill: [user, assistant (call a, call b), tool (result a), tool (stub for b), user]
     drop: [user, assistant (call a), tool (result a), user]
 
-With both, a turn of the user's is added where the provider demands one and the conversation has none. A second result
-of a call is joined with its first in any case: nothing is invented or lost by it.
+Both add a user message if the provider requires one and the conversation has none. A second result
+of a call is always joined with the first one: this neither invents nor loses anything.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _CODES: Final[dict[str, tuple[str, ...]]] = {
     "unsigned": ("reasoning",),
     "untrained": ("text", "result"),
 }
-"""Which losses say that a rule is kept, where they are named otherwise."""
+"""The losses that prove that a rule is now kept, if their codes differ from the rule."""
 _ALL: Final = frozenset[Kind](get_args(Kind))
 
 
@@ -67,7 +67,7 @@ class Repair:
 
     value: JsonValue
     changes: tuple[Loss, ...]
-    """What is said otherwise than before: a loss's code or, where nothing was lost, the rule that is now kept."""
+    """The changes: each has a loss's code or, if nothing was lost, the rule that is now kept."""
 
 
 @checked
@@ -109,7 +109,7 @@ def repair(
 
 
 def _mended(before: Transcript, rules: Rules, *, drop: bool) -> Transcript:
-    """Take the gentlest rules of those that leave least to refuse."""
+    """Fit with the mildest rules among those that leave the fewest findings."""
     spelled = _spelled(before, rules)
     keeping = _keeping(rules)
     gentle = replace(keeping, neighbours="refused" if rules.neighbours == "refused" else "apart", interleaved=True)
@@ -118,7 +118,7 @@ def _mended(before: Transcript, rules: Rules, *, drop: bool) -> Transcript:
 
 
 def _keeping(rules: Rules) -> Rules:
-    """Return rules by which nothing is dropped: a result keeps what could not be in a message either."""
+    """Return rules that drop nothing: a result keeps content that messages could not contain."""
     return replace(
         rules,
         owners=frozenset(),
@@ -131,7 +131,7 @@ def _keeping(rules: Rules) -> Rules:
 
 
 def _spelled(transcript: Transcript, rules: Rules) -> Transcript:
-    """Write arguments and results in the way that the format has for them."""
+    """Write arguments and results in the format's own types."""
     messages: list[Message] = []
     for message in transcript.messages:
         parts = [_part(part, rules) for part in message.parts]
@@ -156,7 +156,7 @@ def _part(part: Part, rules: Rules) -> Part:
 
 
 def _written(value: JsonValue, before: Transcript, after: Transcript, made: TranscriptFormat) -> JsonValue:
-    """Write the mended conversation, in the words of the original wherever nothing had to be mended."""
+    """Write the mended conversation; unchanged fields keep the original spelling."""
     sources = {message.where: message for message in before.messages}
     times = Counter(message.where for message in after.messages)
     for message in after.messages:
@@ -184,14 +184,14 @@ def _respell(message: Message, source: Message, made: TranscriptFormat) -> None:
 
 
 def _alone(message: Message, made: TranscriptFormat) -> JsonValue:
-    """Write one message; None if the format makes none of it, or several."""
+    """Write one message; return None if the format writes none or several."""
     request = made.write(Transcript((message,)))
     items = request.get(made.messages) if is_object(request) else None
     return items[0] if is_array(items) and len(items) == 1 else None
 
 
 def _kept(wrong: Sequence[Finding], lost: Sequence[Loss], done: Transcript, rules: Rules) -> list[Loss]:
-    """Say which rules are kept now, where no loss says it."""
+    """List the rules that are kept now without a loss that says so."""
     reported = {(loss.path, loss.code) for loss in lost}
     left = {(found.rule, found.message) for found in findings(done, rules)}
     return [
@@ -203,11 +203,11 @@ def _kept(wrong: Sequence[Finding], lost: Sequence[Loss], done: Transcript, rule
 
 
 Mending: TypeAlias = Literal["fill", "drop"]
-"""What becomes of calls without a result and results without a call: both kept with placeholders, or both dropped."""
+"""How to treat calls without a result and results without a call: keep both with placeholders, or drop both."""
 STUB: Final = "No result: the call was not answered."
-"""What a stub result says."""
+"""The text of a stub result."""
 OPENING: Final = "(The conversation begins here.)"
-"""What a placeholder turn of the user's says."""
+"""The text of a placeholder user message."""
 
 
 def mend(
@@ -215,7 +215,7 @@ def mend(
 ) -> tuple[Transcript, list[Loss]]:
     """Mend a conversation for a provider with these rules; list what was changed.
 
-    `continued` says that the provider holds the calls which some results answer.
+    `continued`: the provider stores the calls that some results answer.
     """
     work = _Work(list(transcript.messages), continued=continued)
     work.join_results()
@@ -233,7 +233,7 @@ def mend(
 
 
 def of_source(found: Sequence[Loss]) -> Iterator[Loss]:
-    """Return the losses of what the source says: what was added for it has nothing to lose."""
+    """Return the losses of the source's data, without those of added messages."""
     return (loss for loss in found if loss.path != ADDED[0])
 
 
@@ -244,7 +244,7 @@ class _Work:
     losses: list[Loss] = field(default_factory=list[Loss])
 
     def join_results(self) -> None:
-        """Join a further result of a call with the first one; the same words are not said twice."""
+        """Join further results of a call with the first one, without repeating equal text."""
         first: dict[str, int] = {}
         joined: dict[int, Part] = {}
         gone: set[int] = set()
@@ -265,7 +265,7 @@ class _Work:
             self._rebuild(places, {**{at: (part,) for at, part in joined.items()}, **dict.fromkeys(gone, ())})
 
     def reword_orphans(self) -> None:
-        """Make text of the user's of results that answer no call."""
+        """Turn results without a call into user text."""
         places = [] if self.continued else flatten(self.messages)
         orphans = [place for place in places if isinstance(place.part, ResultPart) and place.call is None]
         for place in orphans:
@@ -292,7 +292,7 @@ class _Work:
             ]
 
     def add_opening(self, transcript: Transcript, rules: Rules) -> None:
-        """Add a turn of the user's before an answer that opens the conversation, or where nobody says anything."""
+        """Add a user message before an answer at the start, or to an empty conversation."""
         at = next((at for at, found in enumerate(self.messages) if found.role not in INSTRUCTIONS), len(self.messages))
         opens = rules.user_first and at < len(self.messages) and self.messages[at].role == "assistant"
         if opens or not says_something(replace(transcript, messages=tuple(self.messages)), rules):
@@ -347,7 +347,7 @@ class _Work:
         }
 
     def _rebuild(self, places: Sequence[Place], instead: dict[int, Sequence[Part]]) -> None:
-        """Put other parts in the place of some; a message that has none left is gone."""
+        """Replace some parts; a message without parts left is removed."""
         parts: list[list[Part]] = [[] for _ in self.messages]
         touched: set[int] = set()
         for place in places:

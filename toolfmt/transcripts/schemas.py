@@ -20,7 +20,7 @@ from toolfmt.transcripts.formats import find
 
 
 class Lowered(NamedTuple):
-    """A schema that a provider accepts, and what it does not demand as the original did."""
+    """A schema that a provider accepts, and the losses: constraints of the original that it lacks."""
 
     schema: JsonObject
     losses: tuple[Loss, ...]

@@ -1,4 +1,4 @@
-r"""Streams as they are on the wire: server-sent events, or a JSON object on each line.
+r"""Reads and writes streams on the wire: server-sent events, or a JSON object on each line.
 
     reader = EventText()
     reader.feed(b'event: message_stop\ndata: {"type": "message_st')    []
@@ -6,7 +6,7 @@ r"""Streams as they are on the wire: server-sent events, or a JSON object on eac
 
     event_text({"type": "message_stop"}, "anthropic")    'event: message_stop\ndata: {"type": "message_stop"}\n\n'
 
-Text may be cut anywhere, in the middle of a character too. What ends a stream, such as `[DONE]`, is no event.
+Text may be cut anywhere, even inside a character. The end of a stream, such as `[DONE]`, is not an event.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi
 
 DONE: Final = "[DONE]"
 MAX_EVENT: Final = 64 * 2**20
-"""Characters of one event; a longer one raises `LimitExceededError`."""
+"""The largest number of characters of one event; a longer one raises `LimitExceededError`."""
 
 
 class EventText:
-    """Takes the data of events out of the text of a stream."""
+    """Extracts the data of events from the text of a stream."""
 
     def __init__(self, longest: int = MAX_EVENT) -> None:
-        """Begin a stream; an event of more than `longest` characters raises `LimitExceededError`."""
+        """Start a stream; an event of more than `longest` characters raises `LimitExceededError`."""
         self._longest = longest
         self._decode = getincrementaldecoder("utf-8-sig")().decode
         self._pieces: list[str] = []
@@ -42,7 +42,7 @@ class EventText:
     def feed(self, text: str | bytes) -> list[str]:
         """Return the data of each event that is complete; raises `ParseError` for bytes that are not UTF-8.
 
-        Events before the fault are given first: the error is raised when nothing else is left to give.
+        Events before a fault are returned first; the error is raised at the next call.
         """
         found: list[str] = []
         try:
@@ -55,7 +55,7 @@ class EventText:
         return found
 
     def _read(self, text: str, found: list[str]) -> None:
-        """Take the lines of a text; a line ends with a line feed, a carriage return, or both."""
+        """Process the lines of a text; a line ends with a line feed, a carriage return, or both."""
         if text:
             text = text[1:] if self._returned and text[0] == "\n" else text
             self._returned = text.endswith("\r")
@@ -70,7 +70,7 @@ class EventText:
             self._bounded(self._held)
 
     def close(self) -> list[str]:
-        """Return the data of an event that the end of the stream has cut off after its last line."""
+        """Return the data of a last event that lacks its blank line."""
         found: list[str] = []
         self._text(b"", final=True)
         if self._broken is not None:
@@ -107,7 +107,7 @@ class EventText:
 
 
 def event_text(event: JsonObject, target: str) -> str:
-    """Write one event of a provider's stream as its text; raises `UnknownFormatError` if streams are no text."""
+    """Write one event of a provider's stream as text; raises `UnknownFormatError` for binary streams."""
     api = _textual(target)
     data = jsontext.dumps(event, compact=True)
     if api.wire == "lines":
@@ -117,7 +117,7 @@ def event_text(event: JsonObject, target: str) -> str:
 
 
 def end_text(target: str) -> str:
-    """Write what ends a provider's stream, after its last event."""
+    """Write the text that ends a provider's stream, after its last event."""
     return f"data: {DONE}\n\n" if _textual(target).done else ""
 
 

@@ -1,1 +1,1 @@
-"""One grammar for each way to write arguments; each finds its own end."""
+"""One grammar for each notation of arguments; each finds its own end."""

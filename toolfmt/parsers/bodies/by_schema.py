@@ -1,10 +1,10 @@
-"""What a tool's schema decides where a call's text leaves it open: a missing last brace, a name that only an id holds.
+"""Uses a tool's schema to decide what a call's text leaves open: a missing last brace, a name that only an id contains.
 
     {"name": "f", "arguments": {"a": {"b": 1, "c": 2}}     is `c` beside `b` or beside `a`?
     functions.read:0    its name
-    0, call_3           none: the one tool that takes the arguments, and requires some of them, is meant
+    0, call_3           no name: it means the only tool that accepts the arguments and requires some of them
 
-Without a schema, an object at the end that has several members leaves the brace open.
+Without a schema, a last object with several members leaves the place of the brace open.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from toolfmt.schema import declares, extra_arguments, problems, property_schema
 
 
 def has_one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Collection[str] = ()) -> bool:
-    """Whether the arguments can only be these; `outer` are the keys that the call has beside them."""
+    """Whether the arguments have only this reading; `outer` are the call's keys beside them."""
     if _last(arguments).endswith(("}", "]", ")")):
-        return False  # the bracket may be the one that is missing
+        return False  # the missing bracket may be this one
     if tool is not None:
         return _fits(tool, arguments) and not may_belong_outside(arguments, tool.parameters)
     node: object = arguments
@@ -41,7 +41,7 @@ def has_one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: C
 
 
 def _fits(tool: ToolDefinition, arguments: JsonObject) -> bool:
-    """Whether a tool takes the arguments; not where its schema cannot be checked against."""
+    """Whether a tool accepts the arguments; False if its schema cannot be used."""
     try:
         return not problems(tool, arguments) and not extra_arguments(tool, arguments)
     except SchemaError:
@@ -49,7 +49,7 @@ def _fits(tool: ToolDefinition, arguments: JsonObject) -> bool:
 
 
 def _last(value: JsonValue) -> str:
-    """The text with which a value ends; "" where it ends with anything else."""
+    """Return the string at the end of a value, or "" if it ends with anything else."""
     while value:
         if jsontext.is_object(value):
             value = value[next(reversed(value))]
@@ -61,7 +61,7 @@ def _last(value: JsonValue) -> str:
 
 
 def may_belong_outside(arguments: JsonObject, schema: JsonObject) -> bool:
-    """Whether the last of the objects at the end holds what only one around it declares: it may belong there."""
+    """Whether the innermost last object contains a key that only an enclosing object declares."""
     inner: object = arguments
     place: JsonObject | None = schema
     outer: list[JsonObject] = []
@@ -75,10 +75,10 @@ def may_belong_outside(arguments: JsonObject, schema: JsonObject) -> bool:
 
 
 def without_brace(text: str, tool: ToolDefinition | None, limits: Limits) -> JsonObject | None:
-    """The arguments whose JSON text lacks its last brace; None if more may be missing.
+    """Return the arguments of JSON text without its last brace, or None if more may be missing.
 
-    After a string nothing is certain, because a quote in its text may have ended it; an object that only begins holds
-    nothing yet.
+    After a string nothing is certain, because a quote in its text may have ended it; an object that has only begun is
+    empty.
     """
     fault = Fault(text)
     if fault.depth != 1 or fault.quoted or fault.after_string or not text.strip("{" + WHITE):
@@ -94,16 +94,16 @@ _NUMBERED = regex.compile(r"(?:[A-Za-z]{1,16}[_\-]){0,4}[0-9a-f\-]{0,64}[0-9]").
 
 
 def held_name(template: str, text: str, tools: Mapping[str, ToolDefinition]) -> str:
-    """The name that an id of this form holds; "" where it is only a number, and tools are known."""
+    """Return the name in an id of this form, or "" if the id is only a number and tools are known."""
     name = name_in_id(template, text)
     held = name and (name in tools or text.startswith(template.partition("{")[0]) or not _NUMBERED(name))
     return name if held or not tools else ""
 
 
 def name_by_fit(draft: Draft, arguments: JsonObject, at: int) -> None:
-    """Give a call without a name that of the only tool that takes its arguments; raises `Malformed` for none.
+    """Name a call after the only tool that accepts its arguments; raises `Malformed` if there is none.
 
-    The arguments of a tool that requires none identify nothing.
+    A tool without required arguments cannot be identified by them.
     """
     tools = draft.sink.options.tools
     fits = [name for name, tool in tools.items() if _fits(tool, arguments)]

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 MEMBERS_AFTER = "members after the brace that ends the call"
 """What is wrong with a call whose members continue after its end."""
 _AFTER = frozenset({",", "]", "}", "{", "<", "[", ";", "", "/", "#"})
-"""What is before the next element, after the last, or in a marker."""
+"""Characters before the next element, after the last one, or in a marker."""
 _MEMBER_NEXT = regex.compile(r"""\s{0,64},\s{0,64}["'][^"'\n]{1,64}["']?\s{0,8}:""")
 _IN_TEXT = regex.compile(r'[\s,]{0,64}\][ \t]{0,64}[^\s"<\[{}][^\n"<\[{]{0,256}"')
-"""A bracket that a string held, with its rest and its quote."""
+"""A bracket inside a string, with the string's rest and its quote."""
 
 
 class ListReader(Protocol):
-    """What a list needs of the reader of the calls around it."""
+    """What a list needs from the reader of the surrounding calls."""
 
     cur: Cursor
     sink: Sink
@@ -46,7 +46,7 @@ class ListReader(Protocol):
     draft: Draft
 
     def measure(self, start: int) -> None:
-        """Raise `Malformed` for a call that is too long."""
+        """Raise `Malformed` for a call over the limit."""
         ...
 
 
@@ -54,7 +54,7 @@ class CallList:
     """Reads the elements of one list of calls, each into a draft of `reader`."""
 
     def __init__(self, reader: ListReader, form: FormGrammar) -> None:
-        """Read calls of `form` where `reader` is."""
+        """Read calls of `form` at the place of `reader`."""
         self._reader = reader
         self._form = form
 
@@ -70,7 +70,7 @@ class CallList:
             char = peek(cur) or (yield from skip_space(cur, note))
             if char == "]" and comma >= 0:
                 sink.note("repaired_json", "surplus comma" if empty else "trailing comma", (comma, cur.at + 1))
-            if comma < 0 and cur.at >= cur.deadline:  # as where the text comes in pieces, no element is begun
+            if comma < 0 and cur.at >= cur.deadline:  # no element begins, as with text in pieces
                 raise Malformed("limit", f"a call of more than {reader.limits.call_chars} characters", cur.deadline)
             empty = empty and char in ",]"  # "" too: the input ends
             if char and char not in ",]" and form.shape is not None:
@@ -92,7 +92,7 @@ class CallList:
             cur.pos += 1
 
     def element(self, cur: Cursor, node: JsonNode) -> Reading[None]:
-        """Read one element of a list and end or fail it; the next one's span begins after it."""
+        """Read one element of a list and end or fail it; the next element's span begins after it."""
         reader, form = self._reader, self._form
         assert form.json is not None  # noqa: S101 - lists are made of JSON calls
         if reader.sink.full:
@@ -132,7 +132,7 @@ class CallList:
 
 
 def _refuse_rest(cur: Cursor, node: JsonNode) -> Reading[None]:
-    """Raise `Malformed` where something else than the next element or the list's end follows an object."""
+    """Raise `Malformed` if anything but the next element or the list's end follows an object."""
     end = cur.at
     if (yield from match_next(cur, _MEMBER_NEXT)) is not None or (yield from no_call_follows(cur, node)):
         raise Malformed("malformed", MEMBERS_AFTER, cur.at)

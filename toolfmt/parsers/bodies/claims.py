@@ -1,11 +1,11 @@
-"""What a model wrote where the format has no place for it.
+"""Handles what a model wrote in places for which the format defines nothing.
 
     <tool name="delete" path="/tmp/x"/>           an argument, if the tool declares `path`
     <tool name="delete" target="/tmp/x"/>         a failure: it may have been meant as an argument
-    <tool name="delete" xmlns="urn:tools"/>       no argument, whatever the tool: a notice
+    <tool name="delete" xmlns="urn:tools"/>       never an argument: a notice
 
-What is to become of an attribute is known when the call ends: an argument that is
-also given in its own place is not taken from another one. The same goes for the
+An attribute is decided when the call ends: an argument that is
+also given in its own place is not taken from another one. The same applies to the
 keys of a JSON call: a declared one is an argument, an `id` is a notice.
 """
 
@@ -30,11 +30,11 @@ from toolfmt.schema import declares, property_names, property_schema
 _NAMESPACE = re.compile(r"xmlns(?::.*)?|xml:.*|xsi:.*", re.IGNORECASE).fullmatch
 _CALL_KINDS = frozenset({"function", "tool", "tool_call", "tool_use", "function_call"})
 _CALL_MARKS = frozenset({"id", "call_id", "tool_call_id", "index"})
-"""What other formats write beside a call's name, and none of them as an argument."""
+"""Keys that other formats write beside a call's name, never as arguments."""
 
 
 class Strays:
-    """What one call holds in places that the format gives no meaning, until the call's end decides about it."""
+    """What one call contains in undefined places, until the call's end decides it."""
 
     def __init__(self, draft: Draft) -> None:
         """Collect for the call of `draft`."""
@@ -42,27 +42,27 @@ class Strays:
         self._found: list[tuple[str, str, Span, bool]] = []
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Whether anything was found."""
         return bool(self._found)
 
     def add(self, key: str, text: str, span: Span, *, on_call: bool = False) -> None:
-        """Add an attribute of a tag at `span`; `on_call` says that the tag is the call's own."""
+        """Add an attribute of a tag at `span`; `on_call`: the tag is the call's own."""
         self._found.append((key, text, span, on_call))
 
     def add_slots(self, slots: Mapping[str, JsonValue], span: Span) -> None:
-        """Add what a call's head says at `span` beside its name; a call's number is of no interest."""
+        """Add what a call's head contains at `span` beside its name; numbers are ignored."""
         for key, text in slots.items():
             if not str(text).isdecimal():
                 self.add(key, str(text), span)
 
     def ignore(self, what: str, span: Span) -> None:
-        """Report what can be no argument: a comment, a type's unknown name."""
+        """Report what cannot be an argument: a comment, an unknown type name."""
         self._draft.note("unclaimed", f"no part of the call: {what[:200]!r}", *span)
 
     def settle(self, members: ArgumentStream | None, schema: JsonObject | None, end: int) -> None:
-        """Take what the tool declares and nothing else gives; raise `Malformed` for what else may be an argument.
+        """Take declared arguments that are missing elsewhere; raise `Malformed` for other possible arguments.
 
-        Without `members` the arguments are complete, and nothing more is taken. Reading goes on at `end`.
+        Without `members` the arguments are complete, and none is taken. Reading resumes at `end`.
         """
         for key, text, span, on_call in self._found:
             if _means_nothing(key, text, on_call=on_call):
@@ -85,7 +85,7 @@ class Strays:
 
 
 def _means_nothing(key: str, text: str, *, on_call: bool) -> bool:
-    """Whether an attribute is no argument, whatever the tool takes."""
+    """Whether an attribute is never an argument."""
     if key == "type":
         return not on_call or text.lower() in _CALL_KINDS
     return _NAMESPACE(key) is not None
@@ -101,7 +101,7 @@ _FIRST_KEY = regex.compile(r"""\s{0,64}\{\s{0,64}["'](?P<key>[^"'\\\n]{0,64})["'
 
 
 def no_call_follows(cur: Cursor, node: JsonNode) -> Reading[bool]:
-    """Whether an object follows that is not a call of this shape, by its first key; nothing is read."""
+    """Whether the next object is not a call of this shape, by its first key; reads nothing."""
     found = yield from match_next(cur, _FIRST_KEY)
     if found is None or node.keyed:
         return found is not None and found["value"] != "{"
@@ -109,7 +109,7 @@ def no_call_follows(cur: Cursor, node: JsonNode) -> Reading[bool]:
 
 
 def misplaced(keys: Mapping[str, JsonValue], given: Collection[str], tool: ToolDefinition | None) -> JsonObject:
-    """The arguments among the keys: the tool declares them, and they are not `given` in their place."""
+    """Return the keys that the tool declares as arguments and that are not `given` in their place."""
     if tool is None:
         return {}
     return {
@@ -120,9 +120,9 @@ def misplaced(keys: Mapping[str, JsonValue], given: Collection[str], tool: ToolD
 
 
 def refuse_phrases(keys: Iterable[str], schema: JsonObject | None, at: int) -> None:
-    """Raise `Malformed` for a key of broken arguments that reads as a phrase or an assignment and is not declared.
+    """Raise `Malformed` for an undeclared key that reads like a phrase or an assignment, from broken arguments.
 
-    `{count=3:flag}`, `Sure, here it is:`. Where the tool declares no keys, any key may be meant.
+    `{count=3:flag}`, `Sure, here it is:`. If the tool declares no keys, any key may be meant.
     """
     odd = next((key for key in keys if _PHRASE(key) and not declares(schema, key)), None)
     if odd is not None and any(property_names(schema)):
@@ -130,7 +130,7 @@ def refuse_phrases(keys: Iterable[str], schema: JsonObject | None, at: int) -> N
 
 
 def refuse_mended(draft: Draft, arguments: JsonObject, at: int) -> None:
-    """Do the same for JSON that was mended, and for a text in which quotes of two kinds hold more than one member."""
+    """Do the same for mended JSON, and for a string in which two kinds of quotes enclose several members."""
     if not any(note.kind == "repaired_json" for note in draft.notes):
         return
     tool = draft.sink.options.tools.get(draft.name)
@@ -169,7 +169,7 @@ def _enclosed(arguments: JsonObject, schema: JsonObject) -> str:
 
 
 def hidden(keys: Collection[str], taken: Collection[str], given: Collection[str], tool: ToolDefinition | None) -> str:
-    """What is wrong where arguments were `taken` from beside the others, and a call's `id` may be one of them, too."""
+    """Return the error if arguments were `taken` from beside the others and the call's `id` may be one too; else ""."""
     if not taken or tool is None:
         return ""
     lost = sorted(key for key in _MARKS.intersection(keys) - {*taken, *given} if declares(tool.parameters, key))
@@ -184,7 +184,7 @@ def unclaimed(keys: Mapping[str, JsonValue], taken: Collection[str]) -> str:
 
 
 def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], at: int) -> None:
-    """Note each key of a call that is kept."""
+    """Report each misplaced or ignored key of a call."""
     for key in keys:
         if key in taken:
             draft.note("misplaced", f"the argument {key!r} was given beside the arguments", at)
@@ -193,44 +193,44 @@ def report(draft: Draft, keys: Mapping[str, JsonValue], taken: Collection[str], 
 
 
 class ArgumentsText:
-    """The JSON text of a call's arguments, passed on but for its last brace: misplaced ones may come before it."""
+    """Emits the JSON text of a call's arguments except the last brace, before which misplaced ones may be added."""
 
     def __init__(self, draft: Draft) -> None:
-        """Pass the text on to `draft`."""
+        """Emit the text to `draft`."""
         self._draft = draft
-        self._brace = ""  # the last character so far, if it may be the last of all
-        self._kept = ""  # the same, of what the draft has
+        self._brace = ""  # the last character so far, if it may be the final one
+        self._kept = ""  # the same for the text in the draft
 
     def _certain(self, text: str) -> str:
-        """What may be passed on now: all but a brace at the end."""
+        """Return what may be emitted now: everything but a brace at the end."""
         text = self._brace + text
         self._brace = "}" if text.endswith("}") else ""
         return text[: len(text) - len(self._brace)]
 
     def add(self, text: str) -> None:
-        """Take a piece."""
+        """Add a piece."""
         text, self._kept = self._certain(text), self._brace
         if text:
             self._draft.add(text)
 
     def show(self, text: str, at: int) -> list[Event]:
-        """The events of a piece."""
+        """Return the events of a piece."""
         if self._brace or text[-1] == "}":
             text = self._certain(text)
         return self._draft.show(text, at) if text else []
 
     def keep(self, text: str) -> None:
-        """Take pieces whose events were shown."""
+        """Store pieces whose events were already emitted."""
         text = self._kept + text
         self._kept = self._brace
         self._draft.keep(text[: len(text) - len(self._brace)])
 
     def so_far(self) -> str:
-        """All of it."""
+        """Return the whole text."""
         return self._draft.pieces.text() + self._brace
 
     def close(self, more: JsonObject, *, first: bool) -> None:
-        """Add further arguments, which are the `first` or come after others, and the brace."""
+        """Add further arguments, and the brace; `first`: no arguments come before them."""
         members = jsontext.dumps(more)[1:-1] if more else ""
         text, self._brace = ("" if first or not more else ", ") + members + self._brace, ""
         if text and (self._draft.pieces or members):

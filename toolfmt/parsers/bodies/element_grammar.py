@@ -3,8 +3,8 @@
     member  '<arg name="{key}"{? type="{type}"?}>{value}</arg>'
     item    '<item{? type="{type}"?}>{value}</item>'
 
-What opens a child is one pattern for every level; what ends a value depends on
-the child and on its parent, whose own closer is the structure to look for.
+The opener of a child is one pattern for every level; the end of a value depends on
+the child and on its parent, whose closer is the structure to expect.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from toolfmt.parsers.scanning.raw_ends import Around, Closer, Ends
 from toolfmt.schema import declares
 
 NUMBER = r"[0-9]{1,9}"
-"""An element of this name is the item of a list at this place, or a member of an object."""
+"""An element with such a name is a list's item at this position, or an object's member."""
 
 
 class ElementGrammar:
     """The compiled description of one element format; shared by all parses."""
 
     def __init__(self, elements: Elements, around: Around, *, ignore_case: bool) -> None:
-        """Compile; `around` says what surrounds the arguments."""
+        """Compile the elements; `around` describes what surrounds the arguments."""
         self.flags = regex.IGNORECASE if ignore_case else 0
         self.escaped, self.keys_escaped = elements.escape == "xml", elements.escape != "none"
         self.quotes = elements.quotes
@@ -42,7 +42,7 @@ class ElementGrammar:
         self.closers_optional, self.inferred = elements.closers_optional, elements.inferred
         self.declared = re.compile(rf"\s(?:{'|'.join(elements.declared)})\s*=") if elements.declared else None
         self.unnamed = head(item.partition("{value}")[0]) if item[:1] == "<" and _tag(item) == _tag(member) else None
-        """An item that is a member without a key."""
+        """Matches an item, if that is a member without a key."""
         for kind, template in (("odd", elements.odd_member), ("item", item), ("member", member)):
             if template and not (kind == "item" and self.unnamed):
                 opening, _, closing = template.partition("{value}")
@@ -55,7 +55,7 @@ class ElementGrammar:
         self.member_tag = tag.group()[1:] if tag else ""
         nameless = [rf"{re.escape(tag.group())}[\s=/>]"] if tag else []
         self.follow = "|".join([strip_groups(self.opener_source), *nameless])
-        """What may follow a value: the next one, or one that is broken but no text."""
+        """What may follow a value: the next one, or a broken one that is not text."""
         self.loose = None
         if elements.loose_member:
             opening, _, self.closers["loose"] = elements.loose_member.partition("{value}")
@@ -66,7 +66,7 @@ class ElementGrammar:
         self.keyed_by_tag = by_tag = "{key}" in self.closers["member"]
         self.repeats, self.item_tag = by_tag or elements.repeats, elements.item_tag
         self.own_tags = frozenset(re.findall(r"<([\w:.\-]+)", f"{item}{elements.odd_member}{elements.loose_member}"))
-        """Names of elements that are no keys."""
+        """Names of elements that are not keys."""
         wrapper = re.escape(elements.wrapper)
         opening = rf"<{wrapper}(?P<attributes>(?:\s[^<>]{{0,256}}?)?)\s{{0,64}}(?P<empty>/)?>"
         self.wrapper = regex.compile(opening, self.flags) if wrapper else None
@@ -77,7 +77,7 @@ class ElementGrammar:
             for kind in ("item", "member")
             if kind in self.heads and "{key}" not in self.closers[kind]
         }
-        """What opens such a value as ends with this closer, where the key is not the element's name."""
+        """The openers of values by their closer, if the key is not the element's name."""
         first = [f"<{wrapper}[\\s/>]"] if wrapper else []
         inside = around.inside or "|".join([*first, self.follow])
         self.around = replace(around, inside=inside, wrapper_end=closing)
@@ -86,7 +86,7 @@ class ElementGrammar:
         self.inside_wrapper = f"{closing}|{around.tail}" if wrapper else around.tail
 
     def _number(self, member: str, item: str, parts: list[str]) -> None:
-        """Read a number where the key is the element's name, if lists are elements too."""
+        """Compile numbered elements, for formats with keys as element names and lists as elements."""
         before, keyed, _ = member.partition("<{key}>")
         if keyed and item:
             source = literal(before) + rf"<(?P<key>{NUMBER})\s{{0,64}}>"
@@ -95,22 +95,22 @@ class ElementGrammar:
 
     @cached_property
     def special(self) -> bool:
-        """Whether the markers are tokens of the format's own, which ordinary text does not hold."""
+        """Whether the markers are special tokens, which ordinary text does not contain."""
         return re.search(r"[^\w<>/:=.\s\"'{}?\-]", self.closers["member"]) is not None
 
     @cached_property
     def alone(self) -> str:
-        """The pattern of an argument outside a call; "" where any element may look like one."""
+        """The pattern of an argument outside a call; "" if any element may look like one."""
         return "" if self.keyed_by_tag and not self.special else strip_groups(self.heads["member"].source)
 
     @cached_property
     def loose_closers(self) -> str:
-        """The pattern of what closes an argument, or all of them, and no other element; "" if there is none."""
+        """The pattern of closers of arguments only, or of all arguments; "" if there is none."""
         closers = [] if self.keyed_by_tag else [literal(self.closers["member"])]
         return "|".join(filter(None, [*closers, self.wrapper_end.pattern]))
 
     def key(self, opener: regex.Match[str] | None) -> str:
-        """The key in what opens an argument; "" where it holds none."""
+        """Return the key in an argument's opener, or ""."""
         groups = {} if opener is None else opener.groupdict()
         kind = next((name for name in self.heads if groups.get(name) is not None), "member")
         tag = None if opener is None else self.heads[kind].read(opener, escaped=self.keys_escaped)
@@ -118,13 +118,13 @@ class ElementGrammar:
 
     @cached_property
     def inside(self) -> regex.Pattern[str]:
-        """What an element of a call that closes itself is not followed by."""
+        """Matches what does not follow a self-closing call."""
         begins = [strip_groups(self.wrapper.pattern)] if self.wrapper else []
         return regex.compile(f"{LAYOUT}(?:{'|'.join([*begins, self.opener_source])})", self.flags)
 
     @cached_property
     def nameless(self) -> str:
-        """The pattern of an argument's tag without a name; "" where the name is not part of the tag."""
+        """The pattern of an argument's tag without a name; "" if the name is not part of the tag."""
         named = self.heads["member"].attributes or self.heads["member"].bare
         return rf"<{re.escape(self.member_tag)}\s{{0,64}}>" if self.member_tag and named else ""
 
@@ -138,7 +138,7 @@ class ElementGrammar:
 
     @cached_property
     def _last_tag(self) -> str:
-        """The tag right before a value, where it is not part of an argument's name and of no closer."""
+        """The tag directly before a value, unless it is part of an argument's name or of a closer."""
         found = re.search(r"<[^<>{}]+>(?=\s*\{value\})", self._member)
         return found.group() if found and found.group() not in self.closers["member"] else ""
 
@@ -151,12 +151,12 @@ class ElementGrammar:
 
     @cached_property
     def again(self) -> regex.Pattern[str] | None:
-        """The tag right before a value, for a second time."""
+        """Matches a repeated tag directly before a value."""
         return regex.compile(GAP + literal(self._last_tag), self.flags) if self._last_tag else None
 
     @cached_property
     def begin(self) -> regex.Pattern[str]:
-        """What begins a call."""
+        """Matches the beginning of a call."""
         return regex.compile(rf"{GAP}(?:{strip_groups(self.around.begin) or '(?!)'})", self.flags)
 
     @cached_property
@@ -167,18 +167,18 @@ class ElementGrammar:
 
     @cached_property
     def begin_or_end(self) -> regex.Pattern[str]:
-        """What begins or ends a call."""
+        """Matches the beginning or the end of a call."""
         return regex.compile(rf"{strip_groups(self.around.begin)}|(?P<end>{strip_groups(self.tail)})", self.flags)
 
     @cached_property
     def late(self) -> regex.Pattern[str]:
-        """An argument after the closer of the calls."""
+        """Matches an argument after the closer of the calls."""
         closer = strip_groups(self.around.section_end) or "(?!)"
         return regex.compile(rf"(?:{GAP}(?:{closer}))?{LAYOUT}(?:{self.opener_source})", self.flags)
 
     @cached_property
     def closer_before_value(self) -> regex.Pattern[str]:
-        """The closer of a value before words: where no value is open, it is in the place of an opener."""
+        """Matches the closer of a value before words: if no value is open, it replaces an opener."""
         closer = self.closer("member", "").source
         return regex.compile(
             rf"{closer}\s{{0,256}}[^\s{regex.escape(self.closers['member'].lstrip()[:1])}]", self.flags
@@ -192,7 +192,7 @@ class ElementGrammar:
 
     @cached_property
     def value_marks(self) -> regex.Pattern[str]:
-        """What opens a value, and not after a blank or in quotes as in prose, and what closes one."""
+        """Matches openers and closers of values; openers after a blank or in quotes, as in prose, do not count."""
         before, keyed, _ = self.closers["member"].partition("</{key}>")
         if keyed:
             name = rf"(?P<key>{TAG_NAME})\s{{0,64}}>"
@@ -206,7 +206,7 @@ class ElementGrammar:
         return regex.compile(marks, self.flags)
 
     def open_values(self, text: str, schema: JsonObject | None, begun: int) -> int:
-        """How many values are open after a text, where `begun` were open before it."""
+        """Return the number of values open after a text; `begun` were open before it."""
         for found in self._value_tags.finditer(text):
             if not self.keyed_by_tag or declares(schema, found["key"]):
                 begun = max(begun + (-1 if found["close"] else 1), 0)
@@ -214,7 +214,7 @@ class ElementGrammar:
 
     @lru_cache(maxsize=256)  # noqa: B019 - a grammar lives as long as its dialect
     def ends(self, closer: str, parent: str) -> Ends:
-        """How raw text may end in a place whose own and whose parent's closers have these patterns."""
+        """Return the ends of raw text in a place with these patterns of its own and its parent's closers."""
         return Ends(
             closer,
             self.follow,
@@ -235,7 +235,7 @@ class ElementGrammar:
         return regex.compile(source, self.flags)
 
     def closer(self, kind: str, key: str) -> Closer:
-        """What ends a child; one pattern fits all where the key is the element's name."""
+        """Return the closer of a child; if the key is the element's name, one pattern fits all."""
         closing = self.closers["member" if kind == "item" and self.unnamed else kind]
         text = closing.replace("{key}", key).strip()
         ending = text[-3:]
@@ -249,7 +249,7 @@ class ElementGrammar:
 
 
 def _forgiving(opening: str) -> Head:
-    """Compile what opens a child; an element in it may lack its closing tag, or have another one, before the next."""
+    """Compile a child's opener; an element in it may have a missing or wrong closing tag before the next element."""
     found = head(opening)
     for closer in re.findall(r"</[^<>{}]+>(?=\s*(?:\{\?|\?\})?\s*<)", opening):
         slip = r"(?P<unclosed>(?:</?[^\s<>]{1,24}>?)?)(?=\s{0,64}<)"

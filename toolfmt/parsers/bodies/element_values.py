@@ -29,7 +29,7 @@ class Untyped(str):
 
 
 class Repeated(list["JsonValue"]):
-    """The values of a repeated element, so that they can be distinguished from one value that is a list."""
+    """The values of a repeated element, as distinct from one value that is a list."""
 
 
 def leaf(  # noqa: PLR0911, PLR0913 - one per rule
@@ -43,15 +43,15 @@ def leaf(  # noqa: PLR0911, PLR0913 - one per rule
 ) -> JsonValue:
     """Type an element's text.
 
-    With `repeats`, text where a list is due is the first of its items; with
-    `inferred`, text whose type nothing gives has the one that it looks like.
+    With `repeats`, text in place of a list is its first item; with
+    `inferred`, untyped text gets the type that it looks like.
     """
     permitted = types(schema)
     if inferred and permitted is None and not wire_type and not verbatim:
         return infer(text)
     if wire_type == "string":
         return text
-    if wire_type == "text":  # a flag that models set wrongly: the schema knows better
+    if wire_type == "text":  # models set this flag wrongly: the schema decides
         return text if permitted is None or "string" in permitted else coerce(text, schema)[0]
     if verbatim and not wire_type and not repeats:
         return text
@@ -67,19 +67,19 @@ def leaf(  # noqa: PLR0911, PLR0913 - one per rule
 
 
 def lists_only(schema: JsonObject | None) -> bool:
-    """Whether a place holds a list and cannot hold an object."""
+    """Whether a schema allows a list and no object."""
     allowed = types(schema)
     return allowed is not None and "array" in allowed and "object" not in allowed
 
 
 def may_list(schema: JsonObject | None) -> bool:
-    """Whether a place may hold a list."""
+    """Whether a schema allows a list."""
     allowed = types(schema)
     return allowed is None or "array" in allowed
 
 
 def objects_only(schema: JsonObject | None) -> bool:
-    """Whether a place holds an object and cannot hold a list."""
+    """Whether a schema allows an object and no list."""
     allowed = types(schema)
     return allowed is not None and "object" in allowed and "array" not in allowed
 
@@ -123,16 +123,16 @@ def gather(found: list[tuple[str, JsonValue]], *, repeats: bool) -> JsonObject:
 
 
 class StringText:
-    """A text that is passed on as the inside of a JSON string."""
+    """Emits a text as the content of a JSON string."""
 
     def __init__(self, draft: Draft) -> None:
         """Write into `draft`."""
         self._draft = draft
-        self._last = ("", "")  # the last long piece, and the same escaped
+        self._last = ("", "")  # the last long piece, and its escaped form
         self.pieces = Pieces()
 
     def add(self, text: str) -> None:
-        """Take a piece."""
+        """Add a piece."""
         self.pieces.add(text)
         escaped = escape(text)
         self._draft.sink.events += self._draft.show(escaped, 0)
@@ -140,32 +140,32 @@ class StringText:
             self._last = (text, escaped)
 
     def show(self, text: str, _: int) -> list[Event]:
-        """The event of a piece that is kept later."""
+        """Return the event of a piece; `keep` receives it later."""
         index = self._draft.index
         return [ArgumentsDelta(index, escape(text))] if index >= 0 else []
 
     def keep(self, text: str) -> None:
-        """Take pieces whose events were shown."""
+        """Store pieces whose events were already emitted."""
         self.pieces.add(text)
 
     def close(self) -> str:
-        """The whole text, which is part of the arguments' JSON now."""
+        """Return the whole text, which is now part of the arguments' JSON."""
         text, (last, escaped) = self.pieces.text(), self._last
         self._draft.keep(escaped if len(last) == len(text) else escape(text))
         return text
 
 
 class ArgumentStream:
-    """The arguments as they are read, passed on as JSON text as soon as they are certain.
+    """Emits the arguments as JSON text as soon as they are certain.
 
-    Where a repeated element makes a list (`repeats`), what is no plain string by
-    the schema is certain only at the end; it and all after it wait until then. So
-    does text where the schema wants a list, of which it may be the first item, and
-    all where what one argument is depends on another (`later`).
+    If repeated elements make a list (`repeats`), a value that is not a plain string by
+    the schema is certain only at the end, and is held back with everything after it. So
+    is text in place of a list, of which it may be the first item, and
+    everything if the type of one argument depends on another (`later`).
     """
 
     def __init__(self, draft: Draft, schema: JsonObject | None, *, repeats: bool) -> None:
-        """Write into `draft` what is typed by a tool's `schema`."""
+        """Write arguments, typed by a tool's `schema`, into `draft`."""
         self.values: JsonObject = {}
         self.later = depends(schema)
         self._schema = schema
@@ -201,7 +201,7 @@ class ArgumentStream:
             self._write(key, value)
 
     def string(self, key: str) -> Taker:
-        """Begin an argument that is a string; what is returned takes its text."""
+        """Begin a string argument; return the receiver of its text."""
         text = self._text = StringText(self._draft)
         if self._pending:
             return text.pieces
@@ -218,7 +218,7 @@ class ArgumentStream:
             self._draft.add('"')
 
     def close(self) -> JsonObject:
-        """All arguments; what waited is written now."""
+        """Return all arguments, and emit what was held back."""
         if self.later and self._schema is not None:
             typed = {key: self._typed(value, self._schema, key) for key, value in self.values.items()}
             schema = chosen(self._schema, typed)
@@ -245,7 +245,7 @@ class ArgumentStream:
         )
 
     def _items(self, key: str, value: JsonValue) -> JsonValue:
-        """Type the items of an argument that was given several times; one alone is not a list."""
+        """Type the items of a repeated argument; a single one is not a list."""
         if not isinstance(value, Repeated) or key not in self._pending:
             return value
         if len(value) == 1:
@@ -266,7 +266,7 @@ class ArgumentStream:
 
 
 class Children:
-    """Collects the content of a key's element, whose schema and wire type are known or not."""
+    """Collects the content of an element, with its schema and wire type if known."""
 
     def __init__(self, grammar: ElementGrammar, key: str, schema: JsonObject | None, wire_type: str) -> None:
         self._grammar, self._key, self._schema, self._type = grammar, key, schema, wire_type
@@ -278,11 +278,11 @@ class Children:
         self._items = self._members = self._single = False
 
     def refuses(self, key: str, arguments: JsonObject | None) -> bool:
-        """Whether a key is that of one of the tool's `arguments`, and no place in this list."""
+        """Whether a key is one of the tool's `arguments`, and does not belong in this list."""
         return self.as_list and declares(arguments, key) and not declares(self._member_of, key)
 
     def place(self, kind: str, key: str) -> JsonObject | None:
-        """What the next child, an `item`, a `number` or else a member, may be."""
+        """Return the schema of the next child: an `item`, a `number` or a member."""
         objects = objects_only(self._schema)
         if kind == "number":
             self._numbers.append(key)
@@ -290,7 +290,7 @@ class Children:
         self._items = self._items or item
         inner, listed = None, item
         if not item and not self._items and declares(self._member_of, key):
-            self._members = True  # the members of one item are where its element was left out
+            self._members = True  # the members of one item, whose element was omitted
             inner = property_schema(self._member_of, key)
         elif self._schema:
             listed = item or (self.as_list and self._grammar.keyed_by_tag)
@@ -299,7 +299,7 @@ class Children:
         return inner
 
     def add(self, key: str, value: JsonValue, draft: Draft, span: Span) -> None:
-        """Add the child that was placed last, which is at `span`."""
+        """Add the child, at `span`, of the last `place`."""
         if self._single and key in self._given:
             if not jsontext.equal(self._given[key], plain(value)):
                 raise Malformed("duplicate_key", f"{key!r} appears twice, with different values", *span)
@@ -309,7 +309,7 @@ class Children:
         self._found.append((key, value))
 
     def value(self, at: int) -> JsonValue:
-        """The list or the object that they are, which ends at `at`."""
+        """Return the list or object of the children, which ends at `at`."""
         grammar, schema, found = self._grammar, self._schema, self._found
         counted = bool(self._numbers) and self._numbers == [str(place) for place in range(len(found))]
         if self._numbers and self.as_list and not counted:

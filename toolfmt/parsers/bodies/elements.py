@@ -1,4 +1,4 @@
-"""Arguments written as elements: a tree of members, items and text.
+"""Reads arguments written as elements: a tree of members, items and text.
 
     <arguments>
         <arg name="path">a.txt</arg>
@@ -6,7 +6,7 @@
     </arguments>
 
 or, with the key as the element's name, `<path>a.txt</path>`. What a place may
-hold comes from the tool's schema: where it says string, markup is text.
+contain comes from the tool's schema: in a string, markup is text.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ _QUOTED_NAME = re.compile(
 ).fullmatch
 _EDGES = re.compile(r"\A[\s,;:]+|[\s,;:]+\Z")
 _QUOTE = regex.compile("[\"']")
-_NOTES = frozenset({"!", "?", ""})  # what follows the `<` of a note; "" while nothing does
+_NOTES = frozenset({"!", "?", ""})  # what follows the `<` of a note; "" at the end of the text
 _ESCAPED_TAG = re.compile("&(?:lt;|#)")
 _STRING = frozenset({"string"})
 _TEXT = frozenset({"string", "text"})
 BY_FLAG = {"true": "text", "false": "json"}
 _CONTAINERS = frozenset({"object", "array"})
 WRAPPERS = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params", "properties"})
-"""Names under which models put all arguments in one."""
+"""Names of a single argument in which models wrap all arguments."""
 KNOWN = _TEXT | _CONTAINERS | {"integer", "number", "boolean", "null", "json", ""}
 
 
 @dataclass(slots=True)
 class Spot:
-    """Where a value is: its key, the patterns of its own and its parent's closer, what it should be."""
+    """The place of a value: its key, its own and its parent's closer, its schema."""
 
     key: str
     closer: Closer
@@ -61,30 +61,30 @@ class Spot:
     type: str
     depth: int
     later: bool = False
-    """Its text is typed when all arguments are known."""
+    """Whether its text is typed only when all arguments are known."""
     siblings: JsonObject | None = None
-    """The schema of the object in which it is, where that is the arguments."""
+    """The schema of the arguments, if the value is directly in them."""
 
 
 @dataclass(slots=True)
 class Opened:
-    """What an opening tag says: the child's kind, its key and type, and its text where it has no content."""
+    """An opening tag: the child's kind, its key and type, and its text if it has no content."""
 
     kind: str
     key: str
     type: str
     text: str | None
     odd: bool
-    """Its key holds markup, or has no end of its own."""
+    """Whether its key contains markup or is not delimited."""
     unquoted: bool
-    """One of the quotes in it is missing."""
+    """Whether a quote in it is missing."""
 
 
 class ElementReader:
     """Reads one call's arguments."""
 
     def __init__(self, grammar: ElementGrammar, draft: Draft, tail: Closer, limits: Limits, strays: Strays) -> None:
-        """Read into `draft` what comes before `tail`; `strays` are the attributes of the call's tag."""
+        """Read the arguments before `tail` into `draft`; `strays` are the attributes of the call's tag."""
         self.grammar = grammar
         self.strays = strays
         self.given: JsonObject = {}
@@ -93,7 +93,7 @@ class ElementReader:
         self.limits = limits
 
     def arguments(self, cur: Cursor, schema: JsonObject | None, *, empty: bool) -> Reading[JsonObject]:
-        """Read the arguments up to the call's tail, which is not read."""
+        """Read the arguments up to the call's tail."""
         grammar = self.grammar
         members = ArgumentStream(self.draft, schema, repeats=grammar.repeats)
         self.given = members.values
@@ -173,13 +173,13 @@ class ElementReader:
     def _meant(self, kind: str, key: str, schema: JsonObject | None, start: int, end: int) -> str:
         found = meant(key, schema)
         if self.grammar.heads[kind].attributes and not declares(schema, found):
-            return key  # whatever it holds, the attribute's quotes are around it
+            return key  # the attribute's quotes delimit it, whatever it contains
         if found != key and declares(schema, found):
             self.draft.note("alias_used", f"the name {found!r} was written as {key[:60]!r}", start, end)
         return found
 
     def _wrapped(self, cur: Cursor, spot: Spot, members: ArgumentStream, start: int) -> Reading[None]:
-        """Read an argument that the tool does not have, but whose name means arguments: those are in it."""
+        """Read an undeclared argument whose name means arguments, and which contains them."""
         if (yield from match_next(cur, self.grammar.child)) is not None:
             while True:
                 yield from skip_layout(cur, self.strays)
@@ -281,7 +281,7 @@ class ElementReader:
         return value
 
     def _holds_items(self, value: JsonValue, text: str, cur: Cursor, at: int) -> bool:
-        """Whether text was meant as a list: it begins with an item, or items do not balance in it."""
+        """Whether text was meant as a list: it begins with an item, or contains unbalanced items."""
         if not self.grammar.nested or not isinstance(value, str | Repeated):
             return False
         tags = regex.findall(rf"</?{regex.escape(self.grammar.item_tag)}(?![\w.:\-])", text)
@@ -338,13 +338,13 @@ class ElementReader:
         return raw
 
     def _next_call(self, cur: Cursor, opener: regex.Match[str], schema: JsonObject | None) -> Reading[bool]:
-        """Whether what looks like an argument is the next call, as the closer of this one is missing."""
+        """Whether an apparent argument is the next call, because this one's closer is missing."""
         if declares(schema, self.grammar.key(opener)):
             return False
         return (yield from match_next(cur, self.grammar.after)) is not None
 
     def _opens(self, found: regex.Match[str], spot: Spot) -> Opening | None:
-        """What the tag of an argument inside a value is: where its name is the key, only a declared one counts."""
+        """Classify an argument's tag inside a value; if its name is the key, only a declared key counts."""
         if self._other(found, spot):
             return None
         key = self.grammar.key(self.grammar.opener.match(found.string, found.start()))
@@ -358,7 +358,7 @@ class ElementReader:
         return Opening(certain, again and named, again and self.grammar.padded, spot.closer.name in {"", key})
 
     def _other(self, found: regex.Match[str], spot: Spot) -> bool:
-        """Whether a tag is plainly that of an element that is no argument, as most markup in a text."""
+        """Whether a tag is plainly not an argument's, like most markup in text."""
         if not spot.closer.name or self.grammar.special or spot.siblings is None:
             return False
         tag = _NAME(found.string, found.start())
@@ -368,7 +368,7 @@ class ElementReader:
 
 
 def meant(key: str, schema: JsonObject | None) -> str:
-    """The declared key that a key differs from in case or at its edges alone; else the key without quotes."""
+    """Return the declared key that differs only in case or at its edges, or else the key without quotes."""
     if schema is None or declares(schema, key):
         return key
     quoted = _QUOTED_NAME(key)
@@ -379,7 +379,7 @@ def meant(key: str, schema: JsonObject | None) -> str:
 
 
 def skip_layout(cur: Cursor, strays: Strays) -> Reading[None]:
-    """Skip blank text and notes between elements; the notes are reported."""
+    """Skip white space and notes between elements; the notes are reported."""
     while not (cur.buf.startswith("<", cur.pos) and cur.buf[cur.pos + 1 : cur.pos + 2] not in _NOTES):
         layout = yield from match_next(cur, _LAYOUT)
         if layout is None:

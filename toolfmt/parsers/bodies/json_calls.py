@@ -1,9 +1,9 @@
-"""Calls written as JSON objects, read key by key.
+"""Reads calls written as JSON objects, key by key.
 
     {"name": "get_weather", "arguments": {"city": "Paris"}}
 
-Which key means what comes from a compiled shape. The arguments are passed on
-as they arrive; keys may come in any order; what no template names is skipped.
+The meaning of each key comes from a compiled shape. The arguments are emitted
+as they arrive; keys may come in any order; keys without a meaning are skipped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import takes_none
 
 ReadOne: TypeAlias = "Callable[[Cursor, JsonNode], Reading[None]]"
-_UNCLEAR = frozenset({"", "/"})  # after a colon: more may come, or a comment
+_UNCLEAR = frozenset({"", "/"})  # after a colon: more text or a comment may follow
 _TEXT_SLOTS = frozenset({"id", "server", "agent"})
 _PLAIN = re.compile(r'"([ !#-\[\]-\x7f]*)"').match
 _COMMA = ", \t\r\n"
@@ -37,16 +37,16 @@ class CallObject:
     """Reads one JSON call into a draft.
 
     A draft that is not confirmed becomes a call as soon as its name is that of an
-    offered tool and its arguments begin. After `read`, `arguments` holds the arguments (None when they were missing),
+    offered tool and its arguments begin. After `read`, `arguments` holds the arguments (None if they were missing),
     `wrapped` says that a key of the format is around the call, `unknown` lists keys that no template names, `mismatch`
-    says which constant is not what the format asks for, `listed` that a list of calls is in the object.
+    names a constant that differs from the format's, `listed` says that the object contains a list of calls.
     """
 
     def __init__(self, json: JsonCall, draft: Draft, limits: Limits, each: ReadOne) -> None:
         """Read into `draft`; `each` reads one element of a list of calls in the object."""
         self.each = each
         self.watch: Callable[[CallObject, JsonNode], None] | None = None
-        """Asked after each unknown key and each value; raises where the object can be no call any more."""
+        """Called after each unknown key and each value; raises if the object cannot be a call any more."""
         self.json = json
         self.draft = draft
         self.limits = limits
@@ -57,22 +57,22 @@ class CallObject:
         self.mismatch = ""
         self.listed = False
         self.prose = False
-        """The object opens text, not a call."""
+        """Whether the object introduces text, not a call."""
         self.text_value: tuple[str, int] | None = None
-        """Text for the user that the object holds, and where it is."""
+        """Text for the user in the object, and its offset."""
         self.failure: Malformed | None = None
-        """What is wrong with a value whose end is known all the same."""
+        """The error of a value whose end is known nevertheless."""
         self.deferred = False
-        """More arguments follow the object, so that it does not write them itself."""
+        """Whether more arguments follow the object, so that it does not emit them itself."""
         self.escaped = False
-        """A key is written with an escape, as in text that must not be read as a call."""
-        self._level, self._gap = 0, -1  # braces that are open; where the last member ended
+        """Whether a key contains an escape, as in text that must not be read as a call."""
+        self._level, self._gap = 0, -1  # the number of open braces; where the last member ended
         self._outer: Collection[str] = ()
-        self._matched: dict[str, object] = {}  # constants of the format that the object holds, by key
+        self._matched: dict[str, object] = {}  # constants of the format in the object, by key
         self.keys: set[str] = set()
         self.unknown: dict[str, JsonValue] = {}
         self._text = ArgumentsText(draft)
-        self.named_by, self.given = "", False  # the key whose value is the name; there is a key for the arguments
+        self.named_by, self.given = "", False  # the key of the name; whether there is a key for the arguments
 
     @property
     def meant(self) -> bool:
@@ -81,7 +81,7 @@ class CallObject:
         return not self.escaped and (named or self.json.meant_by in self.keys or bool(self._text_due()))
 
     def _text_due(self) -> str:
-        """The key of the text that an object of these constants must hold; "" if it is due none."""
+        """Return the key of the text that an object with these constants must have, or ""."""
         for template in self.json.accepts:
             key = next((key for key, slot in template.items() if slot == "{text}"), "")
             if key and all(self._matched.get(at) == value for at, value in template.items() if at != key):
@@ -89,7 +89,7 @@ class CallObject:
         return ""
 
     def problem(self) -> tuple[str, str] | None:
-        """Why the object, read to its end, is not a call: a reason and words."""
+        """Return why the complete object is not a call, as a reason and a detail, or None."""
         if self.failure is not None:
             return self.failure.reason, self.failure.detail
         if self.mismatch:
@@ -115,14 +115,14 @@ class CallObject:
         return misplaced(self.unknown, given, self.offered.get(self.draft.name))
 
     def checked(self, cur: Cursor) -> JsonObject:
-        """The arguments of an object that was read to its end; raises where it has a problem."""
+        """Return the arguments of a complete object; raises if it has a problem."""
         if (problem := self.problem()) is not None:
             at = cur.at if self.failure is None else self.failure.at
             raise Malformed(*problem, at, cur.at)
         return self.settled()
 
     def without_brace(self, cur: Cursor) -> JsonObject | None:
-        """The arguments of an object that broke for lack of its last brace; None if more is wrong."""
+        """Return the arguments of an object that lacks only its last brace, or None."""
         if self._gap < 0 or self.arguments is None or cur.since(self._gap).strip(_COMMA) or self.problem():
             return None
         return (
@@ -130,7 +130,7 @@ class CallObject:
         )
 
     def ends_before(self, cur: Cursor, broken: Malformed) -> bool:
-        """Whether an element of a list lacks its brace alone; then the cursor is where the list goes on."""
+        """Whether a list's element lacks only its brace; then the cursor moves to where the list continues."""
         if broken.at != cur.at or cur.buf[cur.pos : cur.pos + 1] not in {"{", "]"} or self.without_brace(cur) is None:
             return False
         self.draft.note("missing_close", "the closing brace of the call is missing", cur.at)
@@ -138,7 +138,7 @@ class CallObject:
         return True
 
     def settled(self) -> JsonObject:
-        """The arguments of an object without a problem; absent ones are empty."""
+        """Return the arguments of an object without a problem; missing ones are empty."""
         taken, keys, self.unknown = self._misplaced(), self.unknown, {}
         report(self.draft, keys, taken, self._cur.at)
         if self.arguments is None and not self.deferred:
@@ -148,7 +148,7 @@ class CallObject:
         return self.arguments
 
     def read(self, cur: Cursor, node: JsonNode) -> Reading[None]:
-        """Read the object at the cursor, whose brace is the next character."""
+        """Read the object whose brace is at the cursor."""
         self._cur = cur
         self._outer = node.keys
         cur.pos += 1
@@ -191,7 +191,7 @@ class CallObject:
                 return
 
     def _closes(self, cur: Cursor) -> Reading[bool]:
-        """Read what follows a value: True after the closing brace, False after a comma."""
+        """Read what follows a value; return True after the closing brace, False after a comma."""
         char = peek(cur) or (yield from skip_space(cur, self.slip))
         self._gap = cur.at
         if char == ",":
@@ -260,7 +260,7 @@ class CallObject:
         elif node.slot == "arguments":
             yield from self._arguments(cur)
         else:
-            at = cur.at + 1  # after the quote of a string
+            at = cur.at + 1  # after a string's quote
             value = yield from self.value(cur)
             if value in node.prose:
                 self.prose = True
@@ -299,7 +299,7 @@ class CallObject:
                 return
 
     def _labelled(self, slot: str, key: str, value: JsonValue, end: int) -> None:
-        """Take an id, or a name of the server or agent, which route the call and so are never guessed."""
+        """Store an id, or the name of a server or agent; these route the call and are never guessed."""
         default = getattr(self.draft, slot)
         blank = isinstance(value, str) and not value.strip()
         if isinstance(value, str) and not blank:
@@ -355,7 +355,7 @@ class CallObject:
         self._text.add(jsontext.dumps(value))
 
     def _is_empty(self, value: JsonValue) -> bool:
-        """Whether a value that is not an object says that there are no arguments."""
+        """Whether a value other than an object means that there are no arguments."""
         if value is None:
             return not self.json.arguments_required
         tool = self.draft.sink.options.tools.get(self.draft.name)
@@ -364,7 +364,7 @@ class CallObject:
         return self.json.tolerant and isinstance(value, str) and not value.strip(WHITE)
 
     def _held(self, text: str, at: int) -> JsonValue:
-        """Decode arguments that are the text of an object."""
+        """Decode arguments given as the JSON text of an object."""
         value = self._decoded(text, at, held=True)
         if self.failure is not None and "{" not in text:
             self.failure = _no_object(text, at)
@@ -372,14 +372,14 @@ class CallObject:
 
     @property
     def slip(self) -> Callable[[str], None] | None:
-        """Who is notified of a slip beside the values; None if there may be none."""
+        """The function that reports slips between the values; None if none are allowed."""
         return self._slip if self.json.tolerant else None
 
     def _slip(self, what: str) -> None:
         self.draft.note("repaired_json", what, self._cur.at)
 
     def _decoded(self, text: str, at: int, *, held: bool = False) -> JsonValue:
-        """Decode the text of a value, or one that a string `held`, with the slips that the object itself may have."""
+        """Decode a value's text, or text that a string `held`, with the slips that the object allows."""
         try:
             return embedded(text, at, self._repaired(at), self.limits) if held else decode(text, at, self.limits)
         except Malformed as failure:

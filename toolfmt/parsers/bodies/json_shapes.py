@@ -1,8 +1,8 @@
-"""What the keys of a JSON call mean, compiled from its templates.
+"""The meanings of a JSON call's keys, compiled from its templates.
 
     {"tool": {"function": "{name}", "parameters": "{arguments}"}}
 
-becomes a tree: under `tool` an object, in it `function` holds the name and
+becomes a tree: under `tool` an object, in which `function` is the name and
 `parameters` the arguments. Several templates of one format share one tree.
 """
 
@@ -26,25 +26,25 @@ SLOTS = {
     "{any}": "any",
 }
 KEY_IS_NAME = "{name}"
-"""A template's key that is replaced by the tool's name: `{"{name}": "{arguments}"}`."""
+"""A template's key that stands for the tool's name: `{"{name}": "{arguments}"}`."""
 
 
 @dataclass(slots=True)
 class JsonNode:
-    """What a key's value may be: a slot, an object of further keys, a list of calls, constants."""
+    """The possible values of a key: a slot, an object of further keys, a list of calls, constants."""
 
     slot: str = ""
     keys: dict[str, JsonNode] = field(default_factory=dict[str, "JsonNode"])
     items: JsonNode | None = None
     constants: list[object] = field(default_factory=list[object])
     prose: list[object] = field(default_factory=list[object])
-    """Constants that say that text follows, no call."""
+    """Constants that announce text instead of a call."""
     keyed: bool = False
-    """An object whose only key is the tool's name."""
+    """Whether this is an object whose only key is the tool's name."""
     rest: str = ""
-    """The key of the name in a template for which all further keys are arguments."""
+    """The key of the name in a template in which all other keys are arguments."""
     leads: dict[str, bool] = field(default_factory=dict[str, bool])
-    """The keys of the name, of text for the user, or (True) of an object or list that holds them."""
+    """The keys of the name or of text for the user, or (True) of an object or list that contains them."""
 
 
 def compile_shape(*calls: JsonCall) -> JsonNode:
@@ -60,7 +60,7 @@ def compile_shape(*calls: JsonCall) -> JsonNode:
 
 
 def _lead(node: JsonNode) -> bool:
-    """Fill in `leads`; whether the node or what is in it holds a name."""
+    """Fill in `leads`; return whether the node or a descendant contains a name."""
     for key, child in node.keys.items():
         inner = _lead(child)
         if inner or child.slot in {"name", "text"}:
@@ -89,7 +89,7 @@ def _merge(node: JsonNode, template: object) -> None:
 
 
 def names_a_call(node: JsonNode, value: object, *, wrapped: bool = False) -> bool:
-    """Whether a JSON value has a tool's name where a call has it, and the arguments or a key around both."""
+    """Whether a JSON value has a tool's name in its place, and the arguments or a key around both."""
     if isinstance(value, list):
         items = cast("list[object]", value)
         return node.items is not None and any(names_a_call(node.items, item, wrapped=True) for item in items)

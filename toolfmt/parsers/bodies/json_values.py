@@ -1,10 +1,10 @@
-"""JSON values out of running text: the value decides where it ends.
+"""Reads JSON values in running text: the value determines where it ends.
 
-    {"city": "Paris", "note": "a </tool_call> b"}<- here, whatever the strings hold
+    {"city": "Paris", "note": "a </tool_call> b"}<- here, whatever the strings contain
 
-A value that is whole in the buffer is decoded by the C scanner at once. One
-that arrives in pieces is followed token by token: what is certain is passed on
-as it comes, as strict JSON text. With `tolerant`, slips that leave no doubt are
+A value that is complete in the buffer is decoded by the C scanner at once. One
+that arrives in pieces is read token by token: what is certain is emitted
+at once, as strict JSON text. With `tolerant`, unambiguous slips are
 mended on the way: single quotes, trailing commas, `True`/`False`/`None`, raw
 control characters in strings, stray backslashes, comments.
 """
@@ -25,18 +25,18 @@ Note = Callable[[str], None]
 
 
 def ignore(_: str) -> None:
-    """Drop what nobody asked for."""
+    """Ignore a slip."""
 
 
 _COMMA = re.compile(r",[ \t\r\n]*").match
 _IN_DOUBLE = re.compile(r'["\\\x00-\x1f]').search
 _IN_SINGLE = re.compile(r"""['"\\\x00-\x1f]""").search
 _STOP = re.compile(r'(?!(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+\Z)').match
-"""Matches a piece of a string, unless nothing in it needs a closer look."""
+"""Matches a piece of a string only if something in it needs a closer look."""
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})').match
 _PART_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|')?\Z").match
 _UNCLEAR_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{1,3}(?=[^\w])|'')").match
-""" `\''` may be a shell's way to write a quote with a backslash missing, or two quotes."""
+""" `\''` may be a shell's escaped quote without its backslash, or two quotes."""
 _WORD = re.compile(r"""[^\s,:\]}\["'{/]+""").match
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?").fullmatch
 _PLACE = re.compile(r" at line (\d+), column (\d+)\Z")
@@ -49,7 +49,7 @@ VALUE, KEY, COLON, AFTER = range(4)
 
 
 def decode(text: str, at: int, limits: Limits) -> JsonValue:
-    """Decode a value's JSON text strictly; what is refused becomes `Malformed` at `at`."""
+    """Decode a value's JSON text strictly; raises `Malformed` with offsets from `at`."""
     try:
         return jsontext.loads(text, max_depth=limits.depth, max_digits=limits.digits)
     except LimitExceededError as error:
@@ -62,7 +62,7 @@ def decode(text: str, at: int, limits: Limits) -> JsonValue:
 
 
 def _placed(detail: str, text: str, at: int) -> tuple[str, int]:
-    """Return an error's words without the line and column, and the place of these in a text that begins at `at`."""
+    """Return an error's text without line and column, and their absolute offset in a text that begins at `at`."""
     found = _PLACE.search(detail)
     if found is None:
         return detail, at
@@ -71,9 +71,9 @@ def _placed(detail: str, text: str, at: int) -> tuple[str, int]:
 
 
 def whole_value(cur: Cursor, limits: Limits, outer: int = 0) -> tuple[JsonValue, str] | None:
-    """Decode the value that begins at the cursor, inside `outer` braces, if it is all here; else None, nothing read."""
+    """Decode the value at the cursor, inside `outer` braces; return None, without reading, if it is incomplete."""
     if limits.digits < jsontext.MAX_DIGITS:
-        return None  # only the reader by tokens counts to another bound than the decoder's own
+        return None  # only the token reader supports a bound other than the decoder's
     found = jsontext.try_value(cur.buf, cur.pos, outer=outer, max_depth=limits.depth)
     if found is None:
         return None
@@ -84,7 +84,7 @@ def whole_value(cur: Cursor, limits: Limits, outer: int = 0) -> tuple[JsonValue,
 
 
 def mended(text: str, at: int, note: Note, limits: Limits) -> JsonValue:
-    """Decode a value's whole text with the slips that a reader of values mends; `Malformed` at `at` for any other."""
+    """Decode a value's whole text and mend the known slips; raises `Malformed` with offsets from `at` for others."""
     cur, pieces = Cursor(), Pieces()
     cur.append(text)
     cur.eof = True
@@ -101,7 +101,7 @@ def mended(text: str, at: int, note: Note, limits: Limits) -> JsonValue:
 
 
 def embedded(text: str, at: int, note: Note, limits: Limits) -> JsonValue:
-    """Decode the JSON text that a string holds, mended only where it is not strict; `Malformed` at `at`."""
+    """Decode JSON text in a string, mended only if it is not strict; raises `Malformed` with offsets from `at`."""
     try:
         return decode(text, at, limits)
     except Malformed as failure:
@@ -113,13 +113,13 @@ def embedded(text: str, at: int, note: Note, limits: Limits) -> JsonValue:
 def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens, kept flat for speed
     cur: Cursor, out: Taker, note: Note, limits: Limits, *, tolerant: bool, lines: bool = True
 ) -> Reading[None]:
-    """Follow the value at the cursor to its end, passing its strict JSON text to `out`.
+    """Read the value at the cursor to its end, and emit its strict JSON text to `out`.
 
-    `note` gets each slip that was mended; without `lines`, a raw line break or
-    control character in a string is none of them. Raises `Malformed` or `Truncated`.
+    `note` receives each mended slip; without `lines`, a raw line break or
+    control character in a string is an error. Raises `Malformed` or `Truncated`.
     """
     buf, pos, emit = cur.buf, cur.pos, out.add
-    run = pos  # buf[run:pos] is certain and not yet passed on
+    run = pos  # buf[run:pos] is certain and not emitted yet
     stack: list[str] = []
     state, first, wait, held, quote = VALUE, False, False, "", ""
     search, reason, problem = _IN_DOUBLE, "malformed", ""
@@ -178,7 +178,7 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
                 if special != '"' and not (tolerant and lines):
                     problem = "raw control character in a string"
                     break
-                if special != '"':  # which is inside single quotes
+                if special != '"':  # which needs no escape in single quotes
                     note("raw control character")
                 emit(buf[run:pos] + jsontext.escape(special))
                 run = pos = pos + 1
@@ -295,20 +295,20 @@ def read_value(  # noqa: C901, PLR0912, PLR0913, PLR0915 - one loop over tokens,
 SPACE = re.compile(r"[ \t\r\n]*").match
 COMMENT = re.compile(r"//[^\n]{0,1024}|/\*(?:(?!\*/)[\s\S]){0,1024}\*/").match
 MOST_COMMENT = 1024 + len("/**/")
-"""Characters of a comment that are read over: it is scanned again as it grows."""
+"""The longest comment that is skipped, in characters: it is scanned again as it grows."""
 
 
 def peek(cur: Cursor) -> str:
-    """Skip the white space that is here; the next character, or "" where `skip_space` has to look closer."""
+    """Skip available white space; return the next character, or "" if `skip_space` has to decide."""
     cur.pos = pos = SPACE(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere
     char = cur.buf[pos : pos + 1]
     return "" if char == "/" else char
 
 
 def skip_space(cur: Cursor, note: Callable[[str], None] | None = None) -> Reading[str]:
-    """Skip white space; the next character, not read, or "" at the end of the input.
+    """Skip white space and return the next character without reading it, or "" at the end of the input.
 
-    Comments are skipped where `note` is there to hear of them.
+    With `note`, comments are skipped and reported.
     """
     while True:
         cur.pos = pos = SPACE(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere

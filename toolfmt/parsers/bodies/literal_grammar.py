@@ -1,8 +1,8 @@
-r"""A language of literals, compiled: what its texts begin and end with, and what may follow its arguments.
+r"""A compiled notation of literals: how its strings begin and end, and what may follow its arguments.
 
 [f(city='Paris', n=3), g()]<|tool_call_end|>
-               ^ a quote ends the text where an argument or the end of the call follows
-                       ^^ and a call ends where the next one or the end of the calls follows
+               ^ a quote ends a string if an argument or the end of the call follows
+                       ^^ a call ends if the next call or the end of the calls follows
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolfmt.dialect.literals import KEYWORD, Literals
 from toolfmt.parsers.scanning.patterns import GAP, sieve, strip_groups
 
 _BRACKETS: Final = re.compile(r"[\\()\[\]{}]+").fullmatch
-"""A closer that is no marker of its own."""
+"""Matches a closer that consists of brackets only."""
 _NAMED: Final = rf"{KEYWORD}\s{{0,64}}="
 _KEY: Final = r"[^\s,:{}\[\]][^,:{}\[\]\n]{0,255}:"
 _VALUE: Final = r"""\s{0,64}(?:['"\[{(\d+\-.]|(?:[TtFf]|[Nn](?:one|ull))[a-z]{0,5}\s{0,64}[,)\]}])"""
@@ -40,35 +40,35 @@ _EXPRESSION: Final = (
     r"(?:\s{0,64}[+%*]\s{0,64}['\"\w(\[{]|\s{1,64}['\"]|\s{0,8}\.[A-Za-z_]\w{0,64}\("
     r"|\s{1,64}if\s[^'\"]{1,256}\selse\s)"
 )
-"""What follows a text that is part of a sum, a format, a call of its method: Python, but no literal."""
+"""What follows a string that is part of an expression, such as a sum or a method call: not a literal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What follows the arguments of a call: sources of patterns, without groups."""
+    """What follows a call's arguments, as sources of patterns without groups."""
 
     tail: str
-    """The call's own closer; "" if it has none."""
+    """The call's own closer, or ""."""
     after: str
-    """What may follow that: the next call, the end of the calls, another marker; "" where anything may."""
+    """What may follow the closer: the next call, the end of the calls, another marker; "" for anything."""
     unclosed: str
-    """What follows arguments that are not closed: the call's own marker, or the next call with its `name`."""
+    """What follows unclosed arguments: the call's own marker, or the next call with its `name`."""
     surely: str
-    """The same where the text before holds quotes, so that any bracket might be part of it."""
+    """The same after text with quotes, of which any bracket might be part."""
 
     @property
     def source(self) -> str:
-        """The pattern of everything that may mark the end of a call."""
+        """The pattern of everything that may end a call."""
         return f"{GAP}(?:{self.tail})" + (f"{GAP}(?:{self.after})" if self.after else "")
 
     @property
     def sure(self) -> str:
-        """The pattern of what marks it for sure."""
+        """The pattern of what certainly ends a call."""
         return f"{GAP}(?:{self.tail})" + (f"(?:{self.surely})" if self.surely else "")
 
 
 def ending(tail: str, closer: str, own: str, others: Sequence[str]) -> Ending:
-    """What follows a call with this tail, whose head is `own`, in a section with this closer, or before `others`."""
+    """Describe what follows a call with this tail and the head `own`, before this closer or `others`."""
     line = r"[ \t]{0,64}(?:" + "|".join((r"\r?\n", *others)) + ")"
     again = rf"(?:[,;]{GAP})?{own}(?=\)|{KEYWORD}\s{{0,64}}=)" if _BRACKETS(tail) else tail
     if not closer:
@@ -81,7 +81,7 @@ def ending(tail: str, closer: str, own: str, others: Sequence[str]) -> Ending:
 
 
 class LiteralGrammar:
-    """A language of literals, compiled for one form of calls."""
+    """A notation of literals, compiled for one form of calls."""
 
     def __init__(self, literals: Literals, ending: Ending) -> None:
         self.literals = literals
@@ -93,11 +93,11 @@ class LiteralGrammar:
         self.openers = [regex.compile(f"{prefix}(?P<quote>{regex.escape(quote)})") for quote in self.quotes]
         self.starts = frozenset([quote[0] for quote in self.quotes] + (["r", "R"] if escapes else []))
         self.end = regex.compile(ending.source)
-        """Matches after the arguments where the call ends."""
+        """Matches the end of a call after its arguments."""
         self.braced_end = regex.compile(r"\}" + ending.source)
-        """The same, with the brace around the arguments before it."""
+        """The same after the arguments' brace."""
         self.unclosed = regex.compile(GAP + f"(?:{ending.unclosed})")
-        """Matches after arguments that lack their bracket."""
+        """Matches what follows arguments without their bracket."""
         weak, sure = dict(_INSIDE), dict(_SURELY_INSIDE)
         if literals.keywords:
             weak["top"] = (
@@ -108,30 +108,30 @@ class LiteralGrammar:
             weak["top"] = rf"(?:{_INSIDE['{']}|\s{{0,256}}(?:{ending.unclosed}))"
             sure["top"] = rf"\s{{0,256}}(?:,\s{{0,256}})?(?:\}}{ending.sure}|(?<=,\s{{0,256}}){_KEY})"
         self.follow = {quote: _follow(quote, opener, weak) for quote in self.quotes}
-        """What may follow a text, by where it is."""
+        """What may follow a string, by its place."""
         self.surely = {quote: _follow(quote, opener, sure) for quote in self.quotes}
-        """What must follow a text that has quotes inside."""
+        """What must follow a string with quotes inside."""
         over = rf"\s{{0,64}}[\]}})]{{0,8}}{ending.sure}" if literals.keywords else r"(?!)"
         self.over = {quote: regex.compile(regex.escape(quote) + over) for quote in self.quotes}
-        """What follows a text after which the call ends, although not all brackets are closed."""
+        """What follows a string at the end of a call with unclosed brackets."""
         self.expression = {quote: regex.compile(regex.escape(quote) + _EXPRESSION) for quote in self.quotes}
         slip = rf",\s{{0,64}}{KEYWORD}\s{{0,64}}:?\s{{0,64}}(?:{opener})" if literals.keywords else r"(?!)"
         self.next_argument = {quote: regex.compile(regex.escape(quote) + slip) for quote in self.quotes}
-        """What is after a text where the next argument lacks its sign: `', text'`, `', text: '`."""
+        """What follows a string if the next argument lacks its sign: `', text'`, `', text: '`."""
         self.plain = {quote: re.compile(_plain(quote, escapes=escapes)).match for quote in self.quotes}
         """Matches text in which nothing needs a closer look."""
         self.raw = {quote: re.compile(_plain(quote, escapes=False)).match for quote in self.quotes}
         self.stop = {quote: re.compile(_stop(quote, escapes=escapes)).search for quote in self.quotes}
-        """Finds what must be looked at in a piece of text."""
+        """Finds text in a piece that must be examined."""
 
 
 def _stop(quote: str, *, escapes: bool) -> str:
-    """Find where the quote, or an escape, may begin."""
+    """Return the pattern of possible beginnings of the quote or of an escape."""
     return sieve([quote]) + (r"|\\" if escapes else "")
 
 
 def _plain(quote: str, *, escapes: bool) -> str:
-    """Match what is surely text, up to where the quote, or an escape that is not a simple one, may begin."""
+    """Return the pattern of certain text, up to a possible quote or an escape that is not simple."""
     first = re.escape(quote[0])
     plain = rf"[^{first}\\]*+" if escapes else f"[^{first}]*+"
     others = [r"\\[nrt\\'\"]"] * escapes + [f"(?!{sieve([quote])}){first}"] * (len(quote) > 1)

@@ -1,11 +1,11 @@
-r"""Texts in a language of literals: quotes, escapes, and which of the quotes ends a text.
+r"""Reads strings in a notation of literals: quotes, escapes, and which quote ends a string.
 
-    'it's fine'      an apostrophe: no structure follows it
-    'f(s='a,b')'     two quotes inside: what follows the last is the end of the call
+    'it's fine'      an apostrophe: no structure follows
+    'f(s='a,b')'     two quotes inside: the end of the call follows the last quote
 
-Models and templates forget to escape. The first quote that structure follows
-ends a text, as it does in the language. Once a quote was read as text, only what
-surely ends an argument counts, and never in the middle of a quoted part.
+Models and templates forget escapes. The first quote before structure
+ends a string, as in the notation. Once a quote was read as text, only what
+certainly ends an argument counts, and never inside a quoted part.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ _LOW: Final = regex.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
 _CLOSES: Final = re.compile(r"[\w)\]}.,;:!?]")
-"""What a quote that closes a quoted part, or an apostrophe, follows."""
+"""Characters before a quote that closes a quoted part, or before an apostrophe."""
 
 
 _AFTER_KEY: Final = re.compile(r",\s{0,64}[\w.\-]{1,64}\s{0,64}:\s{0,64}\Z").search
 _AFTER_CALL: Final = re.compile(
     rf"(?:\)\s{{0,64}},|\[)\s{{0,64}}{KEYWORD}\(\s{{0,64}}(?:{KEYWORD}\s{{0,64}}[:=]\s{{0,64}})?\Z"
 ).search
-"""The beginning of another call of a list, up to its first text."""
+"""The beginning of another call of a list, up to its first string."""
 _BEFORE_INNER: Final = frozenset(":,[{(")
 _AFTER_INNER: Final = frozenset(":,]})")
-"""What is around quotes that are balanced inside a text, as in a literal that it quotes."""
+"""Characters around balanced quotes inside a string, as in a quoted literal."""
 _QUOTES: Final = frozenset("\"'")
 _SOME, _SURE = 1, 2
 _INNER: Final = frozenset("{[(")
 
 
 def unescaped(text: str) -> str:
-    """Read the escapes of quotes, backslashes, line breaks and tabs in a text that holds no others."""
+    """Decode escapes of quotes, backslashes, line breaks and tabs in a text without other escapes."""
     if "\\" not in text:
         return text
-    return text.encode("latin-1", "backslashreplace").decode("unicode_escape")  # characters past latin-1 by escapes
+    return text.encode("latin-1", "backslashreplace").decode("unicode_escape")  # characters beyond latin-1 as escapes
 
 
 class _Tail:
-    """Passes a text on and knows its last characters."""
+    """Forwards text and remembers its last characters."""
 
     def __init__(self, out: Taker) -> None:
         self._out = out
@@ -76,7 +76,7 @@ class _Tail:
 
 
 class LiteralTexts:
-    """Reads the texts of one call; `note` takes what was tolerated."""
+    """Reads the strings of one call; `note` receives tolerated slips."""
 
     def __init__(self, grammar: LiteralGrammar, cur: Cursor, note: Callable[..., None]) -> None:
         """Read from `cur`."""
@@ -84,19 +84,19 @@ class LiteralTexts:
         self._cur = cur
         self._note = note
         self._tail = _Tail(IGNORED)
-        self._doubt = 0  # a quote is in the text that is no mention
+        self._doubt = 0  # the number of quotes in the text that are not mentions
 
     def read(self, quote: str, kind: str, out: Taker, *, raw: bool) -> Reading[None]:
-        """Read a text up to its quote, which is read too; `kind` is what it is in."""
+        """Read a string with its closing quote; `kind` is its surrounding."""
         cur = self._cur
         plain = (self._grammar.raw if raw else self._grammar.plain)[quote]
         stop = self._grammar.stop[quote]
         escapes = self._grammar.literals.escapes and not raw
         self._tail = out = _Tail(out)
         put = out.add
-        inside = opened = False  # quotes were read as text; the last of them opened a quoted part
+        inside = opened = False  # quotes were read as text; the last one opened a part
         self._doubt = 0
-        count, last, twice = 0, cur.at, False  # how many are no apostrophes; where the last one ends; two are together
+        count, last, twice = 0, cur.at, False  # no apostrophes; the last one's end; two adjacent
         while True:
             run = plain(cur.buf, cur.pos)
             if run is not None and run.end() > cur.pos:
@@ -156,9 +156,9 @@ class LiteralTexts:
         return True
 
     def _check(self, quote: str, *, expression: bool, closing: bool) -> Reading[bool]:
-        """Refuse a quote that is text, but only if what it is in is not text: a sum of texts, or the next argument.
+        """Refuse a quote read as text if its surrounding is no string: a sum of strings, or the next argument.
 
-        Returns whether it is an apostrophe; `closing` says that another quote in the text is still open.
+        Returns whether it is an apostrophe; `closing`: another quote in the string is still open.
         """
         cur = self._cur
         if expression and (yield from match_next(cur, self._grammar.expression[quote])) is not None:

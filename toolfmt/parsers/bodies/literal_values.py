@@ -1,11 +1,11 @@
-r"""Literals of a language, read as they come and passed on as JSON text.
+r"""Reads literals as they arrive and emits them as JSON text.
 
-    city='Paris', opts={'dry': True, 'tags': ('a',)})      <- the parenthesis is left to the call's tail
+    city='Paris', opts={'dry': True, 'tags': ('a',)})      <- the parenthesis belongs to the call's tail
     {city:<|"|>say "hi"<|"|>,n:07}
 
-Nothing is evaluated: names, calls, operators and `f''` are no literals. What the
-schema decides is used: the names of arguments without one, in its order, and that
-a value without quotes is a text.
+Nothing is evaluated: names, calls, operators and `f''` are not literals. The
+schema names positional arguments, in its order, and decides that
+a value without quotes is a string.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _COLON: Final = regex.compile(r"\s{0,64}:")
 _SET: Final = regex.compile(
     r"""\{\s{0,64}(?:'[^'\\\n]{0,255}'|"[^"\\\n]{0,255}"|[^\s,;:()\[\]{}='"<#]{1,255})\s{0,64}[,}]"""
 )
-"""A brace that opens a set: its first value is no key."""
+"""The brace of a set: its first value is not a key."""
 _WHOLE_WORD: Final = regex.compile(r"""([^\s,;:()\[\]{}='"<#]{1,5000}+)(?=\s{0,256}[,\]}])""")
 _MARKUP = re.compile(r"\s*(?:&(?:lt|gt|quot|#\d{1,3});|[<>|\u2039\u203a\xab\xbb\uff5c])").match
-"""Matches the beginning of a text before which a quote was meant."""
+"""Matches the beginning of a string whose quote is missing."""
 _ODD_BARE: Final = re.compile(r"\s*(?:[:,=()\[\]{}'\"\u2018-\u201d]|/[/*]|\.\.\.|\Z)").match
-"""What no text without quotes is: empty, or structure or a typographic quote at its beginning."""
+"""What an unquoted string cannot be: empty, or begun by structure or a typographic quote."""
 _BARE_END: Final = re.compile(r"[<,\]}]")
 _NEXT_KEY: Final = regex.compile(r",\s{0,64}([^\s,:{}\[\]<>]{1,256})\s{0,64}:")
 _AFTER_CALL: Final = regex.compile(r"\)\s{0,64}(?:,\s{0,64})?(?P<next>\S)")
@@ -69,7 +69,7 @@ _STRING: Final = frozenset({"string"})
 
 
 class LiteralReader:
-    """Reads the arguments of one call; its draft takes their JSON text."""
+    """Reads the arguments of one call, and emits their JSON text to its draft."""
 
     def __init__(
         self, grammar: LiteralGrammar, cur: Cursor, draft: Draft, note: Callable[..., None], options: ParserOptions
@@ -86,10 +86,10 @@ class LiteralReader:
         self._named = self._open = False
         self._tool: ToolDefinition | None = None
         self._schema: JsonObject | None = None
-        self._by_place: list[str] = []  # the arguments that were given without their names
+        self._by_place: list[str] = []  # the arguments given without names
 
     def arguments(self, tool: ToolDefinition | None) -> Reading[None]:
-        """Read all arguments: in braces, or keywords up to the parenthesis after them, which is not read."""
+        """Read all arguments: in braces, or keywords up to their closing parenthesis, which is not read."""
         self._tool = tool
         schema = self._schema = tool.parameters if tool else None
         kind = "keywords" if self._grammar.literals.keywords else "{"
@@ -120,7 +120,7 @@ class LiteralReader:
         yield from self._ended()
 
     def checked(self, arguments: JsonObject) -> JsonObject:
-        """Make sure that the arguments given without a name are what the schema has in their places."""
+        """Check that positional arguments fit the schema's properties in their places."""
         for name in self._by_place:
             permitted, kind = types(property_schema(self._schema, name)), kind_of(arguments[name])
             if not (permitted is None or kind in permitted or (kind == "integer" and "number" in permitted)):
@@ -132,7 +132,7 @@ class LiteralReader:
         return arguments
 
     def _ended(self) -> Reading[None]:
-        """Make sure that the call ends here: a quote may have ended a text too early."""
+        """Check that the call ends here: a quote may have ended a string too early."""
         cur, end = self._cur, self._grammar.end
         if (yield from match_next(cur, end)) is None and not cut_off(cur, end):
             after = yield from match_next(cur, _AFTER_CALL)
@@ -143,12 +143,12 @@ class LiteralReader:
             raise Malformed("malformed", detail, cur.base + after.start("next"))
         if not self._grammar.literals.keywords:
             return
-        cur.deadline = NEVER  # the call may be over
+        cur.deadline = NEVER  # the call may have ended
         if (yield from match_next(cur, _GOES_ON)) is not None:
             raise Malformed("malformed", "an argument after the end of the call", cur.at)
 
     def _unclosed(self) -> Reading[bool]:
-        """Whether the call's own marker or the next call of an offered tool follows, its bracket left out."""
+        """Whether the call's own marker or the next call of an offered tool follows, with the bracket missing."""
         found = yield from match_next(self._cur, self._grammar.unclosed)
         name = None if found is None else found.groupdict().get("name")
         if found is None or (name is not None and name not in self._tools):
@@ -160,7 +160,7 @@ class LiteralReader:
         return True
 
     def _entry(self, char: str, stack: list[str], schema: JsonObject | None) -> Reading[bool]:
-        """Read a key and what it begins; whether that is a list or object, whose entries are still to come."""
+        """Read a key and its value's beginning; return whether that opens a list or object."""
         kind, key = stack[-1], ""
         inner = None
         if kind in ("keywords", "{"):
@@ -212,7 +212,7 @@ class LiteralReader:
         cur = self._cur
         if kind == "keywords":
             found = yield from self._match(_KEYWORD)
-            while found is not None and found.end() == len(cur.buf) and not cur.eof:  # `==` is no keyword
+            while found is not None and found.end() == len(cur.buf) and not cur.eof:  # `==` is not a keyword's sign
                 yield
                 found = yield from self._match(_KEYWORD)
             if found is None:
@@ -242,14 +242,14 @@ class LiteralReader:
         return key[1]
 
     def _match(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
-        """Match at the cursor; raises `Truncated` if the input ends inside what would have matched."""
+        """Match at the cursor; raises `Truncated` if the input ends in a partial match."""
         found = yield from match_next(self._cur, pattern)
         if found is None and cut_off(self._cur, pattern):
             raise Truncated
         return found
 
     def _place(self, schema: JsonObject | None) -> str:
-        """Name an argument that is given without its name: the schema's next one, if no named one came before."""
+        """Name a positional argument after the schema's next property, if no named argument came before."""
         names = list(property_names(schema))
         if self._named or len(self._by_place) >= len(names):
             raise Malformed("malformed", "an argument needs its name: name=value", self._cur.at)
@@ -322,7 +322,7 @@ class LiteralReader:
         return written
 
     def _bare(self, kind: str, schema: JsonObject | None) -> Reading[str]:
-        """Read a text whose opening quote is missing, and perhaps its closing one."""
+        """Read a string without its opening quote, and perhaps its closing one."""
         cur, grammar = self._cur, self._grammar
         text = Pieces()
         while True:
@@ -356,14 +356,14 @@ class LiteralReader:
             cur.pos += 1
 
     def _check_begin(self, text: str, quote: str) -> None:
-        """Refuse a text that begins with its quote in which one character is wrong, or with other markup."""
+        """Refuse a string that begins with a misspelt quote or other markup."""
         if _MARKUP(text) or any(
             differs_by_one_character(text[:length], quote) for length in range(len(quote) - 1, len(quote) + 2)
         ):
             raise Malformed("malformed", "the quote before a text is misspelt", self._cur.at)
 
     def _bare_ends(self, kind: str, schema: JsonObject | None) -> Reading[bool]:
-        """Whether a text without quotes ends at the cursor: before the next value, or the end of what it is in."""
+        """Whether an unquoted string ends at the cursor: before the next value, or the end of its container."""
         cur, char = self._cur, self._cur.buf[self._cur.pos]
         if kind in _LISTS:
             return char in {",", _CLOSERS[kind]}

@@ -1,10 +1,10 @@
-"""Text without quoting: a value that only its closing tag ends.
+"""Reads unquoted text: a value that ends only at its closing tag.
 
     <arg name="content">if (a < b) print("</arg>");</arg></arguments>
 
 A closer counts only if structure follows it: the next argument or the parent's
-own closer. So the first `</arg>` above is text and the second ends the value.
-Verbatim quotes such as CDATA are honoured and entities decoded.
+own closer. So the first `</arg>` above is text, and the second ends the value.
+Verbatim quotes such as CDATA are supported, and entities are decoded.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from toolfmt.parsers.scanning.value_text import ValueText
 
 _UNFOLLOWED = "a value's closing tag is followed by neither the next value nor the end of what is around it"
 MOST_BACK = 16
-"""How often the input may be read again where closers are missing; after that, such calls fail."""
+"""The number of times the input may be read again for missing closers; after that, such calls fail."""
 _LATER = frozenset({"closer", "inner", "lead", "near", "opener"})
 _SECOND_END = regex.compile(r">\r?\n")
 _BREAK = regex.compile(r"\r?\n")
 
 
 class RawText:
-    """One raw value while it is read; held, from an argument on that begins in it, until that is known to be text."""
+    """Reads one raw value; its text from an inner argument on is held back until that is known to be text."""
 
     def __init__(  # noqa: PLR0913 - what a place is made of
         self,
@@ -42,10 +42,10 @@ class RawText:
         nested: bool = False,
         padded: bool = False,
     ) -> None:
-        """Pass the value's text to `out`, piece by piece; text that is all blank is layout.
+        """Emit the value's text to `out`, piece by piece; all-blank text is layout.
 
-        `opens` says what begins inside it, if anything does; `nested` that the value is not an argument itself,
-        `padded` that a line break on each side of it belongs to its markers.
+        `opens` classifies what begins inside it; `nested`: the value is not an argument itself;
+        `padded`: one line break on each side belongs to its markers.
         """
         self._text = ValueText(out, closer.beginning, padded=padded)
         self._closer = closer
@@ -53,31 +53,31 @@ class RawText:
         self._opens = opens
         self._nested = nested
         self._blank: list[str] = []
-        self._open = True  # blank text here may still be layout
-        self._begun = ""  # the last characters where an argument began that is the tool's
-        self._levels = [0]  # the arguments that the text itself opened, in each of the calls that it opened
-        self._opened: int | None = None  # where the first argument begins inside of the value
-        self._opening: Opening | None = None  # what the candidate begins
-        self._certain = False  # it is one, if the value has no end of its own
+        self._open = True  # whether blank text here may still be layout
+        self._begun = ""  # the last characters before a declared argument
+        self._levels = [0]  # the open arguments of each call that the text itself opened
+        self._opened: int | None = None  # where the first argument inside the value begins
+        self._opening: Opening | None = None  # what the candidate opens
+        self._certain = False  # whether it is one, if the value lacks its closer
         self._given = False
         self._before: list[str] = []  # the white space before it
-        self._own = ""  # the last characters before the argument inside of it
-        self._led = False  # the first marker of a call is in it
+        self._own = ""  # the last characters before the inner argument
+        self._led = False  # whether it contains the first marker of a call
         self._ended: int | None = None  # where a call ends that the text did not open
         self._quote = ""
-        self._nameless = 0  # tags as those of arguments, without a name
-        self._doubt: int | None = None  # where a closer is in the text that nothing opens and nobody mentions
+        self._nameless = 0  # the number of argument tags without a name
+        self._doubt: int | None = None  # where an unopened, unmentioned closer is in the text
         self.unclosed = False
-        """The value has no closing tag: it ended with its call, or before the next argument."""
+        """Whether the value has no closing tag: it ended with its call, or before the next argument."""
         self.verbatim = False
-        """A quote protected the value."""
+        """Whether a verbatim quote protected the value."""
         self.misspelt: Span | None = None
-        """The closer, where it is not written quite as it should be."""
+        """The span of a misspelt closer."""
         self.ambiguous: Span | None = None
-        """The first closer that was read as text, as no structure followed it."""
+        """The first closer that was read as text, because no structure followed it."""
 
     def read(self, cur: Cursor, ends: Ends) -> Reading[None]:
-        """Read up to and with the closer; raises `Truncated`, or `Malformed` where the whole call ends before."""
+        """Read the value with its closer; raises `Truncated`, or `Malformed` if the call ends before."""
         yield from self._begin(cur, ends)
         while True:
             found = self._candidate(cur, ends)
@@ -102,7 +102,7 @@ class RawText:
             yield
 
     def _begin(self, cur: Cursor, ends: Ends) -> Reading[None]:
-        """Read what only the beginning of a value can be: a quote that is a word, a part of the tag before it."""
+        """Read what can only begin a value: a quote that is a word, or a part of the tag before it."""
         if ends.words is not None:
             word = yield from match_next(cur, ends.words)
             if word is not None:
@@ -117,7 +117,7 @@ class RawText:
             raise Malformed("malformed", "the tag before a value ends twice", cur.at, inside=True)
 
     def _candidate(self, cur: Cursor, ends: Ends) -> regex.Match[str] | None:
-        """What must be decided next, with the text before it not yet passed on; None if that is all there is."""
+        """Return the next candidate for a decision, or None if only text is available."""
         buf = cur.buf
         at, end = cur.pos, len(buf)
         while (near := ends.hint(buf, at)) is not None:
@@ -144,7 +144,7 @@ class RawText:
         return None
 
     def _decide(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:  # noqa: PLR0911 - one per kind
-        """What a candidate is: True the end, False something that was read, None not yet known."""
+        """Decide a candidate: True for the end, False if it was read as text, None if undecided."""
         group = str(found.lastgroup)
         if group in {"closer", "near"} or (
             group in {"end", "inner"} and self._closer.name and self._closer.ends(found.group())
@@ -153,7 +153,7 @@ class RawText:
         if group == "begin":
             return self._call_begins(cur, ends, found)
         if group == "inner" and found.end() == len(cur.buf) and not cur.eof:
-            return None  # what follows shows whether it is only mentioned
+            return None  # what follows decides whether it is only mentioned
         if group == "inner":
             if found.group().replace("</", "<") not in self._before_tag(cur, ends, found):
                 self._unbalanced(cur, ends, found)
@@ -174,7 +174,7 @@ class RawText:
         return False
 
     def _closes(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
-        """A closing tag such as the value's own: that of an argument which the text opened, else the end if it can."""
+        """Decide a closer like the value's own: it closes an inner argument, or ends the value if it can."""
         exact = found.lastgroup != "near"
         if self._levels[-1]:
             self._levels[-1] -= exact
@@ -201,7 +201,7 @@ class RawText:
         return True
 
     def _refuse_slip(self, cur: Cursor, ends: Ends, closer: regex.Match[str], *, called_over: bool) -> None:
-        """Refuse a value with a slip in it; `called_over` says that its call has no closer after it."""
+        """Refuse a value with a slip in it; `called_over`: its call has no closer after it."""
         last = self._text.last
         if not self.verbatim and last.endswith(ends.quote_ends):
             raise Malformed("malformed", "a quote around a value ends that does not begin", cur.at)
@@ -213,13 +213,13 @@ class RawText:
             raise Malformed("malformed", "the call's closing marker is in a value", self._ended, cur.at)
 
     def _refuse_empty(self, cur: Cursor, closer: regex.Match[str]) -> None:
-        """Refuse an argument that begins in the value and has none itself before its `closer`: tags changed places."""
+        """Refuse an argument inside the value that is empty before its `closer`: swapped tags."""
         if self._text.last == self._begun != "" and not cur.buf[cur.pos : closer.start()].strip(WHITE):
             at = cur.base + closer.start()
             raise Malformed("malformed", "an argument without a value is in another one", at, inside=True)
 
     def _unbalanced(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> None:
-        """A closer that ends nothing: text, as far as it is mentioned; else the value was meant to end there."""
+        """Handle a closer that closes nothing: text if it is mentioned; otherwise the value was meant to end there."""
         self.ambiguous = self.ambiguous or (cur.base + found.start(), cur.base + found.end())
         if self._nameless:
             self._nameless -= 1
@@ -231,7 +231,7 @@ class RawText:
         return mentioned(self._before_tag(cur, ends, found), cur.buf[found.end() : found.end() + 1])
 
     def _before_tag(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> str:
-        """The last characters of the value before a tag in it."""
+        """Return the last characters of the value before a tag in it."""
         text = cur.buf[cur.pos : found.start()]
         return "".join((self._text.last, *self._text.white, decode_entities(text) if ends.escaped else text))
 
@@ -258,10 +258,10 @@ class RawText:
         return False
 
     def _split(self, cur: Cursor, at: int) -> bool:
-        """End the value before the argument that begins inside of it, as the call ends at `at` without its closer."""
+        """End the value before the argument inside it, because the call ends at `at` without the value's closer."""
         assert self._opened is not None  # noqa: S101 - asked by the caller
         held = self._text.held.text() if self._text.held is not None else ""
-        closed = bool(self._closer.name) and f"</{self._closer.name}" in held  # after all, if not well
+        closed = bool(self._closer.name) and f"</{self._closer.name}" in held  # closed after all, if imperfectly
         if not self._certain or closed or not self._own or self._broken() or cur.back > MOST_BACK * (cur.at + 4096):
             detail = "an argument begins inside another one, which is not closed: either may be text"
             raise Malformed("malformed", detail, self._opened, at)
@@ -270,7 +270,7 @@ class RawText:
         return True
 
     def _take_as_text(self, cur: Cursor, opened: int) -> None:
-        """Read on from `opened`, where an argument seemed to begin that was given before: the value has none."""
+        """Resume from `opened`, where an argument seemed to begin that was already given: it is text."""
         self.ambiguous = self.ambiguous or (opened, opened)
         self._opened = self._opens = None
         self._text.held, self._text.last, self._levels = None, self._own, [0]
@@ -283,7 +283,7 @@ class RawText:
         return False
 
     def _call_begins(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
-        """The beginning of a call inside a value: text, unless the value's own call has ended before."""
+        """Decide the beginning of a call inside a value: text, unless the value's own call has ended before."""
         after = ends.in_call.match(cur.buf, found.end(), partial=not cur.eof)
         if after is not None:
             self._pass(cur, found.start(), ends, whole=True)
@@ -296,13 +296,13 @@ class RawText:
         return self._literal(cur, found, ends)
 
     def _unclosed(self, end: int) -> Malformed:
-        """What to say of a value that does not end before its call does, at `end`."""
+        """Return the error of a value that is still open when its call ends at `end`."""
         if self.ambiguous is not None and self.ambiguous[1] <= end:
             return Malformed("malformed", _UNFOLLOWED, self.ambiguous[1], end)
         return Malformed("malformed", "a value is not closed before the end of its call", end)
 
     def _call_ends(self, cur: Cursor, ends: Ends, found: regex.Match[str]) -> bool | None:
-        """The whole call's closer inside a value: text, unless no call was opened here and the call is over."""
+        """Decide the call's closer inside a value: text, unless no call was opened here and the call has ended."""
         if len(self._levels) > 1:
             self._levels.pop()
             return self._literal(cur, found, ends)
@@ -329,7 +329,7 @@ class RawText:
         return True
 
     def _broken(self) -> bool:
-        """Whether the value, which has no closer, ends as its closer does: there may be a broken one in it."""
+        """Whether the unclosed value ends like its closer, so that it may contain a broken one."""
         last = self._text.last if self._opened is None else self._own
         broken = bool(self._closer.ending) and last.endswith(self._closer.ending)
         return (
@@ -361,7 +361,7 @@ class RawText:
             if at == len(cur.buf):
                 self._text.wait(cur, ends.quoted[group])
             yield
-            self._text.flush()  # nothing inside a quote is layout
+            self._text.flush()  # a quote contains no layout
 
     def _pass(self, cur: Cursor, end: int, ends: Ends, *, whole: bool = False) -> None:
         text = cur.buf[cur.pos : end]

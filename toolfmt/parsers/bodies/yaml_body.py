@@ -1,4 +1,4 @@
-r"""Arguments written as YAML between a call's tags.
+r"""Reads arguments written as YAML between a call's tags.
 
     <write_file>
     path: a.txt
@@ -7,9 +7,9 @@ r"""Arguments written as YAML between a call's tags.
       </write_file> in a text
     </write_file>
 
-The body ends at its closer on a line that is not deeper than the body: no text
-in YAML can be there. A closer that is deeper, or after something, counts
-if YAML does not go on below it.
+The body ends at its closer on a line that is not indented deeper than the body: no text
+in YAML can be there. A closer that is indented deeper, or follows other text, counts
+if no YAML continues below it.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from toolfmt.schema.places import kind_of
 _DEEPEST = 256
 _OBJECT = frozenset({"object"})
 _ODD_KEY = re.compile("[\"'\u2018-\u201d][\\s\\S]*|[\\s\\S]*[:\"'\u2018-\u201d]").fullmatch
-"""A key with a colon or a quote that belongs to the YAML."""
+"""A key with a colon or a quote that belongs to the YAML syntax."""
 _PLACE = re.compile(r"[\n<](?:(?<=\n)|(?=/|\Z))")
-"""Where a line ends, or a closer may begin."""
+"""The end of a line, or a possible beginning of a closer."""
 
 
 class YamlBody:
     """Reads one call's arguments and its closing tag."""
 
     def __init__(self, draft: Draft, begins: str, limits: Limits) -> None:
-        """Read into `draft`; `begins` is the pattern of what may open another call."""
+        """Read into `draft`; `begins` is the pattern of another call's beginning."""
         self.draft = draft
         self.begins = begins
         self.limits = limits
@@ -59,10 +59,10 @@ class YamlBody:
         return values
 
     def _body(self, cur: Cursor) -> Reading[tuple[str, int]]:
-        """Read up to and with the closer: what comes before it, and where it begins."""
+        """Read the body with its closer; return the body and where the closer begins."""
         pieces = Pieces()
-        base = -1  # how deep the first line is
-        indent = 0  # of this line, as far as it is blank
+        base = -1  # the indentation of the first line
+        indent = 0  # of this line, while it is blank
         blank = True
         closer = _closer(self.draft.name)
         while True:
@@ -131,7 +131,7 @@ class _YamlValues:
         return {key: self._typed(inner, property_schema(schema, key)) for key, inner in node.items()}
 
     def _typed(self, node: YamlNode, schema: JsonObject | None) -> JsonValue:
-        """Give a node its value: the tool's schema decides, then what YAML says."""
+        """Return a node's value, typed by the tool's schema, or else by YAML."""
         kinds = types(schema)
         if isinstance(node, dict):
             if kinds is not None and not kinds & {"object", "null"}:
@@ -144,7 +144,7 @@ class _YamlValues:
         value = resolve(node.text, self.limits.digits)
         kind = kind_of(value)
         if kinds is None or kind in kinds or (kind == "integer" and "number" in kinds) or node.text.lower() == "null":
-            return value  # a null is given, whatever else a place should hold: the text "null" would be quoted
+            return value  # a null, whatever the schema allows: the text "null" would be quoted
         text, changed = coerce(node.text, schema)
         if not changed and node.text and kinds == _OBJECT:
             raise YamlError("a text where keys and values are due")
@@ -154,7 +154,7 @@ class _YamlValues:
 def written_yaml(
     text: str, at: int, options: ParserOptions, tool: ToolDefinition | None
 ) -> tuple[JsonObject, int] | None:
-    """Read a body that begins a line at `at` and whose first closer does too: its values, and where it ends."""
+    """Read a body whose beginning, at `at`, and first closer begin lines; return its values and its end."""
     end = -1 if tool is None else text.find(f"</{tool.name}", at)
     if tool is None or end < 0 or text[at - 1] != "\n" or text[end - 1] != "\n":
         return None

@@ -1,10 +1,10 @@
-r"""YAML as models write arguments in it: nodes out of text, and nothing that reaches beyond the text.
+r"""Parses the YAML that models write for arguments, without features that reach beyond the text.
 
     path: a.txt                 a plain scalar: typed by the tool's schema, else by YAML 1.2's core schema
     zip: '01234'                quoted: a string
     text: |                     a block scalar
       line 1
-    yes: 01234                  text: no other type in 1.2, or not whole as a number
+    yes: 01234                  text: not another type in 1.2, or not exact as a number
 
 The scanner is libyaml. Anchors, aliases, tags, directives and complex keys are refused; keys are strings.
 """
@@ -36,14 +36,14 @@ _QUOTES: Final = re.compile(r'(?<!\\)"').findall
 _PAIR: Final = re.compile(r"\\(?<!\\\\)u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _JOINED: Final = re.compile(r"\\U[0-9a-f]{8}")
 _HIDE: Final = str.maketrans("\x85\u2028\u2029", "\uf885\uf8e8\uf8e9")
-"""Characters that are line breaks in YAML 1.1 alone, and what replaces them while the text is scanned."""
+"""Characters that are line breaks only in YAML 1.1, with their replacements during scanning."""
 _SHOW: Final = {new: old for old, new in _HIDE.items()}
 _BREAKS: Final = re.compile("[\x85\u2028\u2029]").search
 _STANDS_FOR: Final = re.compile("[\uf885\uf8e8\uf8e9]").search
 
 
 class YamlError(ValueError):
-    """Text that is not of the subset; `reason` is the word for it among a failure's reasons."""
+    """Text outside the supported subset; `reason` is the failure's reason."""
 
     def __init__(self, message: str, reason: str = "malformed") -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class YamlError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A scalar that is not quoted; its type is decided later."""
+    """An unquoted scalar; its type is decided later."""
 
     text: str
 
@@ -61,7 +61,7 @@ YamlNode: TypeAlias = "Plain | str | list[YamlNode] | dict[str, YamlNode]"
 
 
 def resolve(text: str, digits: int) -> JsonValue:
-    """Give a plain scalar its type by the core schema; what JSON cannot hold, or not whole, stays text."""
+    """Type a plain scalar by the core schema; what JSON cannot represent exactly stays text."""
     if text in _WORDS:
         return _WORDS[text]
     if len(text) > digits:
@@ -76,7 +76,7 @@ def resolve(text: str, digits: int) -> JsonValue:
 
 
 def parse(text: str, depth: int) -> YamlNode | None:
-    """Read a document that is nested `depth` levels at most; None if it is empty. Raises `YamlError`."""
+    """Read a document of at most `depth` levels; return None if it is empty. Raises `YamlError`."""
     try:
         return _Composer(text, depth).document()
     except yaml.MarkedYAMLError as error:
@@ -89,27 +89,27 @@ def parse(text: str, depth: int) -> YamlNode | None:
 
 
 class _Composer:
-    """Makes nodes of the scanner's events."""
+    """Builds nodes from the scanner's events."""
 
     def __init__(self, text: str, depth: int) -> None:
         self._depth = depth
-        self._pairs: dict[str, str] = {}  # JSON's escapes of one character, by YAML's
+        self._pairs: dict[str, str] = {}  # JSON's escapes of characters, by YAML's
         text = _PAIR.sub(self._joined, text) if "\\u" in text else text
         self._breaks = not text.isascii() and bool(_BREAKS(text))
         if self._breaks and _STANDS_FOR(text):
             raise YamlError("a private character on a line of the YAML")
         self._text = text.translate(_HIDE) if self._breaks else text
         self._open: list[tuple[list[YamlNode] | dict[str, YamlNode], list[str], int]] = []
-        """The lists and maps around, each with the key that waits for its value, and its column; -1 in flow style."""
+        """The enclosing lists and maps, each with its pending key and its column; -1 in flow style."""
 
     def document(self) -> YamlNode | None:
-        """Read the one document of the text."""
+        """Read the only document of the text."""
         root: list[YamlNode] = []
         self._open = [(root, [], -1)]
         for event in _events(self._text, Loader=_LOADER):
             if isinstance(event, yaml.DocumentStartEvent) and (root or event.version or event.tags):
                 raise _error(event, "a second document" if root else "a directive")
-            if isinstance(event, yaml.NodeEvent) and event.anchor is not None:  # an alias has one too
+            if isinstance(event, yaml.NodeEvent) and event.anchor is not None:  # an alias has an anchor too
                 raise _error(event, "an anchor or an alias")
             if isinstance(event, yaml.CollectionEndEvent):
                 self._open.pop()
@@ -118,7 +118,7 @@ class _Composer:
         return root[0] if root else None
 
     def _add(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
-        """Add a node to what is around it."""
+        """Add a node to its parent."""
         if event.tag is not None:
             raise _error(event, "a tag")
         around, keys, column = self._open[-1]
@@ -136,9 +136,9 @@ class _Composer:
             self._open.append((node, [], -1 if flow else event.start_mark.column))
 
     def _node(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, column: int, *, listed: bool) -> YamlNode:
-        """Return the value of a scalar, which is in a block at this column, or a list or map without members yet.
+        """Return the value of a scalar in a block at this column, or an empty list or map.
 
-        What is `listed` is as deep as its first line: else the next one may be an item without its dash.
+        A `listed` scalar keeps the indentation of its first line, as the next one may be an item without a dash.
         """
         if not isinstance(event, yaml.ScalarEvent):
             return {} if isinstance(event, yaml.MappingStartEvent) else []
@@ -158,7 +158,7 @@ class _Composer:
         return Plain(text)
 
     def _key(self, event: yaml.NodeEvent, node: YamlNode, members: dict[str, YamlNode]) -> str:
-        """Return the key that a node is."""
+        """Return a node as a key."""
         key = node.text if isinstance(node, Plain) else node
         if not isinstance(key, str):
             raise _error(event, "a key that is not a string")

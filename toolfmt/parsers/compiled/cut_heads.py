@@ -1,4 +1,4 @@
-r"""Where the end of an answer cuts a call off after its opening marker, or after its tool's name.
+r"""Detects a call that the end of an answer cuts off after its opening marker, or after its tool's name.
 
 I look.\n<tool_call>\n<function=get_weather
         ^ a call that was cut off, and not text
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class CutHeads:
-    """What begins a call outside a section and is recognised although it is cut off."""
+    """Beginnings of calls outside a section that are recognised although they are cut off."""
 
     def __init__(self, syntax: Syntax, head: Callable[[str], Head], flags: int) -> None:
-        """Take the format; `head` compiles what a call begins with."""
+        """Set the syntax; `head` compiles the beginning of a call."""
         self._syntax, self._head, self._flags = syntax, head, flags
 
     @cached_property
@@ -32,7 +32,7 @@ class CutHeads:
         return list(self._compiled())
 
     def _compiled(self) -> Iterator[tuple[regex.Pattern[str], regex.Pattern[str] | None]]:
-        """Each head, and its first marker."""
+        """Yield each head with its first marker."""
         line = r"[ \t]{0,8}" if self._syntax.lines else ""
         for form in self._syntax.forms:
             opening = BODY.split(form.call, maxsplit=1)[0].strip()
@@ -43,7 +43,7 @@ class CutHeads:
                 yield regex.compile(line + self._head(opening).source, self._flags), marker
 
     def find(self, pattern: regex.Pattern[str], text: str, firsts: Iterable[re.Match[str]]) -> tuple[int, str] | None:
-        """Find where the text's end cuts a call off after its whole opening marker or after its name, and that name."""
+        """Find a call cut off by the text's end after its opening marker or its name; return its offset and name."""
         part = first_match(pattern, firsts, partial=True) if self._heads else None
         if part is None or not part.partial:
             return None

@@ -1,4 +1,4 @@
-"""A syntax compiled for reading: one pattern finds whatever may begin in text.
+"""A syntax compiled for reading: one pattern finds everything that may begin in text.
 
 Built once per dialect and shared by all its parsers.
 """
@@ -59,9 +59,9 @@ _FIRST_TAG = re.compile(r"\A\s*(<[^<>{}\s]+>)(\w*)")
 _BEHIND_NAME = re.compile(r"\{name\}\s*([^\w\s<>{}\"'.:/\-])")
 _LOOKS_BEHIND = re.compile(r"\(\?<!\[[^\]]*\]\)").match
 _MOST_WORDS = 4096
-"""Characters of a text that is held while it may still be the body of a call without any argument."""
+"""The largest number of characters held back as a possible body of a call without arguments."""
 _YAML = r"""[ \t]{0,64}(?:\r?\n|</|\{|[^\s:<]{1,64}:)"""
-"""What YAML after a tag begins with; where prose goes on, the tag was only mentioned."""
+"""The beginning of YAML after a tag; if prose follows instead, the tag was only mentioned."""
 _BARE = r"(?:`{3,8}+[\w+.\-]{0,32}\s{0,64})?" + JSON_HINT
 
 
@@ -69,13 +69,13 @@ class CompiledSyntax:
     """A syntax, compiled."""
 
     def __init__(self, syntax: Syntax, tools: Collection[str] = ()) -> None:
-        """Compile all forms and markers; `tools` are the names that open a call where nothing else does."""
+        """Compile all forms and markers; `tools` are names that open a call without another marker."""
         self.syntax = syntax
         self.tags = any_of(name for name in tools if regex.fullmatch(TAG_NAME, name))
         self._end_tag = rf"</\s{{0,8}}(?:{self.tags})\s{{0,64}}>"
         self.names = any_of(name for name in tools if regex.fullmatch(PLAIN_NAME, name))
         self.breaks = "\n" if syntax.lines else ""
-        """After one of these, what is plain text elsewhere may begin a marker."""
+        """Characters after which otherwise plain text may begin a marker."""
         self.flags = regex.IGNORECASE if syntax.ignore_case else 0
         self.sections = list(self._sections())
         line = r"(?<![^\n])[ \t]{0,8}" if syntax.lines else ""
@@ -83,13 +83,13 @@ class CompiledSyntax:
         patterns = [f"{line}(?P<{group}>{strip_groups(source)})" for group, source in marks]
         calls = [form.json for form in syntax.forms if form.json is not None] if syntax.bare else []
         self.bare = (calls[0], compile_shape(*calls)) if calls else None
-        """What a call without a marker looks like."""
+        """The shape of a call without a marker."""
         quotes = {quote for form in syntax.forms if form.literals for quote in form.literals.quotes if len(quote) > 1}
         source = "|".join(
             rf"(?P<opens>(?<![ \t`\"'(]){re.escape(quote)})|{re.escape(quote)}" for quote in sorted(quotes)
         )
         self.own_quote = regex.compile(source) if source else None
-        """A quote of literals that is a marker; it opens none after a blank, where prose speaks of it."""
+        """Matches a quote of literals that is a marker; after a blank, as in prose, it does not open one."""
         if self.bare:
             patterns.append(f"(?P<bare>{_BARE})")
         self._marked, self._line = marks, line
@@ -106,57 +106,57 @@ class CompiledSyntax:
         indent = [r"(?<![^\n])[ \t]"] if syntax.lines else []  # a marker's line may be indented
         self.first = re.compile("|".join([*places, *indent]))
         self.stop = re.compile(r"[\s\S]" if lookbehinds else f"[{firsts}{self.breaks}]" if firsts else r"(?!)").search
-        """Finds what may begin a marker in a piece of plain text."""
+        """Finds a possible beginning of a marker in plain text."""
         self.cut_heads = CutHeads(syntax, self._head, self.flags)
         self.leading = Leading(syntax, self.openers, self.flags)
         edges = [(opener[-1:], closer[:1], closer[-1:]) for opener, closer in syntax.reasoning]
         self.opens = any(after.isspace() for *_, after in edges), any(opening.isspace() for opening, *_ in edges)
-        """Whether the blank at the beginning of the text, and of the reasoning, belongs to the markers."""
+        """Whether white space at the beginning of the text, and of reasoning, belongs to the markers."""
         self.ends = syntax.before_calls.isspace(), any(closing.isspace() for _, closing, _ in edges)
-        """Whether the blank at their end does."""
+        """Whether white space at their end does."""
 
-    # Most answers need none of these, and compiling takes longer than reading: a list of tools may be new each time.
+    # Compiled on demand: few answers need these, and compiling takes longer than reading.
     @cached_property
     def reasoning_ends(self) -> list[regex.Pattern[str] | None]:
-        """What ends reasoning, by what opened it; the last: where the prompt did, with any opener."""
+        """The ends of reasoning, by opener; the last is for reasoning opened by the prompt."""
         return [self._end(opener, self.syntax.reasoning) for opener in self._opened_by()]
 
     @cached_property
     def in_reasoning(self) -> list[regex.Pattern[str]]:
-        """What may be found in reasoning, in the same order."""
+        """The patterns of what may appear in reasoning, in the same order."""
         return [*map(self._in_reasoning, self._opened_by())]
 
     @cached_property
     def reasoning_again(self) -> list[regex.Pattern[str]]:
-        """What opens reasoning that is open already, in the same order."""
+        """The patterns of a repeated opener of reasoning, in the same order."""
         again = [literal(opener) for opener, _ in self.syntax.reasoning]
         return [regex.compile(f"{GAP}(?:{source})", self.flags) for source in (*again, "|".join(again))]
 
     @cached_property
     def wrapped_ends(self) -> list[regex.Pattern[str] | None]:
-        """What ends an answer that has markers, by its opener."""
+        """The ends of an answer with markers, by opener."""
         return [self._end(opener, self.syntax.unwrap) for opener, _ in self.syntax.unwrap]
 
     @cached_property
     def hidden_ends(self) -> list[regex.Pattern[str] | None]:
-        """What ends hidden text, by its opener."""
+        """The ends of hidden text, by opener."""
         return [self._end(opener, self.syntax.hidden) for opener, _ in self.syntax.hidden]
 
     @cached_property
     def answer(self) -> regex.Pattern[str]:
-        """What begins an answer whose reasoning was skipped, where the answer has markers."""
+        """Matches the beginning of an answer with markers whose reasoning was skipped."""
         answers = "|".join(literal(opener) for opener, _ in self.syntax.unwrap)
         return regex.compile(f"{GAP}(?:{answers or '(?!)'})", self.flags)
 
     @cached_property
     def elements(self) -> list[ElementGrammar]:
-        """The different forms of arguments as elements."""
+        """The different grammars of arguments as elements."""
         forms = [form for section in self.sections for form in section.forms]
         return list({each.value_starts: each for form in forms if (each := form.elements) is not None}.values())
 
     @cached_property
     def arguments(self) -> list[tuple[ElementGrammar, Section]]:
-        """The arguments that are recognised outside a call, and the section in which each is due."""
+        """The arguments that are recognised outside a call, each with its section."""
         due = {
             each.alone: (each, section)
             for section in reversed(self.sections if self.syntax.frame is None else [])
@@ -166,7 +166,7 @@ class CompiledSyntax:
         return [*due.values()]
 
     def earlier(self, group: str) -> regex.Pattern[str] | None:
-        """Compile the marks that begin like this one and come before it: they count first, so they are waited for."""
+        """Compile the marks with precedence over this one and the same beginning, which have to be awaited."""
         if group not in self._rivals:
             self._rivals[group] = self._earlier(group)
         return self._rivals[group]
@@ -175,7 +175,7 @@ class CompiledSyntax:
         return [*(opener for opener, _ in self.syntax.reasoning), ""]
 
     def _marks(self) -> Iterator[tuple[str, str]]:
-        """Whatever may be found in text, as a group's name and a pattern: the first that fits counts."""
+        """Yield everything that may appear in text, as a group's name and a pattern; the first match counts."""
         syntax = self.syntax
         for number, section in enumerate(self.sections):
             if section.opener:
@@ -235,7 +235,7 @@ class CompiledSyntax:
         return regex.compile(f"{line}(?:{'|'.join(openers)})", self.flags)
 
     def openers(self) -> str:
-        """Whatever may begin a call, without groups."""
+        """Return the pattern of everything that may begin a call, without groups."""
         sources = [section.opener for section in self.sections if section.opener]
         sources += [source for section in self.sections for _, source in section.heads]
         sources += [source for _, source in self.further_marks()]
@@ -271,13 +271,13 @@ class CompiledSyntax:
             closer = "|".join(closers)
             compiled = distinguished([self._form(form, closer, begins) for form in forms])
             heads = [next_call(form, f"f{at}") for at, form in unsure_first(compiled)]
-            if opening and not closer:  # before a head that would fit the marker's own text
+            if opening and not closer:  # before a head that would match the marker itself
                 heads.insert(0, rf"{GAP}(?P<again>{literal(opening)})")
-            # Where a bracket is all of the closer, a second one is text: the first has closed the calls.
+            # If the closer is a single bracket, a second one is text.
             surplus = "(?P<extra>(?!))?" if closing_text in ("]", "}") else rf"(?P<extra>[}}\]]{{1,8}}{GAP})?"
             closes = [rf"{GAP}(?:[,;]{GAP})?{surplus}(?P<close>{source})" for source in closers if source]
             bracketed = len(closing_text) > 1 and closing_text.lstrip().startswith(("[", "{"))
-            heads = [*(closes if bracketed else ()), *heads, *closes]  # else the closer's bracket would begin a call
+            heads = [*(closes if bracketed else ()), *heads, *closes]  # else its bracket would begin a call
             tails = [form.tail.pattern for form in compiled if form.tail]
             calls = strip_groups("|".join(form.head.source for form in compiled if form.head))
             inner = Nesting([calls], tails, self.flags)
@@ -300,7 +300,7 @@ class CompiledSyntax:
             )
 
     def begin(self, form: Form) -> Head | None:
-        """Compile what a call begins with; a tool's name alone counts only where a body follows."""
+        """Compile the beginning of a call; a tool's name alone counts only before a body."""
         parts = BODY.split(form.call)
         if not parts[0].strip():
             return None
@@ -314,29 +314,29 @@ class CompiledSyntax:
             return replace(begin, source=begin.source + before_call(parts[0], form)) if unsure else begin
         if form.call.startswith("<"):
             others = rf"(?:[^<]|<(?!/?(?:{self.tags})[\s/>])){{1,{_MOST_WORDS}}}"
-            # without any argument's element: no call, but meant as one
+            # without an argument's element: not a call, but meant as one
             words = rf"(?!{GAP}\{{|`(?!``)|[\"']){others}{self._end_tag}"
             follow = {"yaml": _YAML, "args": rf"{GAP}\{{"}.get(parts[1], rf"{GAP}<|{words}")
             source = begin.source.replace(f"(?P<name>{TAG_NAME})", f"(?P<name>{self.tags})")
             return replace(begin, source=rf"{source}(?:(?<=/>)|(?={follow}))")
         plain = begin.source.replace(f"{PLAIN_NAME}+", PLAIN_NAME)
         source = plain.replace(f"(?P<name>{PLAIN_NAME})", f"(?P<name>{self.names})")
-        return replace(begin, source=r"(?<![^\n>])" + source + r"(?<=\n)")  # on a line of its own, or after a marker
+        return replace(begin, source=r"(?<![^\n>])" + source + r"(?<=\n)")  # on its own line, or after a marker
 
     def _head(self, template: str) -> Head:
-        """Compile a call's head; a quote in place of the name shows that the marker before it is only mentioned."""
+        """Compile a call's head; a quote instead of the name means that the marker is only mentioned."""
         found = self._named_head(template)
         return replace(found, source=found.source.replace("(?P<name>", "(?![`\"'])(?P<name>"))
 
     def _named_head(self, template: str) -> Head:
-        """Compile a call's head; a name stays on its line where lines matter, and is a plain word where it begins."""
+        """Compile a call's head; its name stays on the line if lines matter, and is a plain word if it comes first."""
         found = head(template)
         if self.syntax.lines:
             found = replace(found, source=found.source.replace(r"\s{0,64}+(?P<name>", r"[ \t]{0,64}+(?P<name>"))
             if not template.startswith("{name}"):
                 return found
         following = _BEHIND_NAME.search(template)
-        if following and not template.startswith("{name}"):  # else a name might hold the marker that ends it
+        if following and not template.startswith("{name}"):  # otherwise a name might contain the marker that ends it
             narrow = SLOT.replace("<>{", f"<>{{{re.escape(following[1])}")
             return replace(found, source=found.source.replace(f"(?P<name>{SLOT})", f"(?P<name>{narrow})"))
         return found
@@ -356,7 +356,7 @@ class CompiledSyntax:
         whole, end = end, in_part(end, tail, [*begins, closer]) if form.elements else end
         follow = end or closer or "|".join(begins)
         begin = self.begin(form)
-        if begin is not None and pieces[0].rstrip().endswith("}"):  # a name that no marker ends
+        if begin is not None and pieces[0].rstrip().endswith("}"):  # a name without an end marker
             begin = replace(begin, source=begin.source + first_of_body(form, body, end))
         middle = literal(pieces[2]) if len(pieces) > 3 else ""  # noqa: PLR2004 - head, slot, literal, slot, tail
         parts = HeadParts(form.parts, form.elements, follow, self.flags) if form.parts and form.elements else None
@@ -366,7 +366,7 @@ class CompiledSyntax:
         own = begin.source if begin is not None and parts is None else literal(form.section.partition("{calls}")[0])
         section = "" if parts or begin is None else literal(form.section.partition("{calls}")[0])
         inside = parts.start if parts else ""
-        if frame is not None and begin is None:  # a message is all of the call
+        if frame is not None and begin is None:  # a message is the whole call
             own, inside = literal(frame.body), r"[\s\S]"
         lead = next((literal(tag) for tag, _ in _FIRST_TAG.findall(form.call)), "")
         around = Around(begins, strip_groups(own), follow, inside, section, section_end=closer, lead=lead)

@@ -1,4 +1,4 @@
-"""A call's head in parts, each an element: they come in any order, before or after the arguments.
+"""Reads a call's head in parts, which are elements in any order, before or after the arguments.
 
     <tool>
     <arguments><path>a.txt</path></arguments>
@@ -6,8 +6,8 @@
     <server_name>local</server_name>
     </tool>
 
-The types of the arguments depend on the tool's name. Where that comes after
-them, they are read over first, and again once the name is known.
+The types of the arguments depend on the tool's name. If that comes after
+them, they are skipped first, and read once the name is known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from toolfmt.parsers.scanning.raw_ends import Ends
 
 
 class HeadParts:
-    """The parts of one form's head, compiled; shared by all parses."""
+    """The compiled parts of one form's head; shared by all parses."""
 
     def __init__(self, templates: Sequence[str], elements: Elements, tail: str, flags: int) -> None:
         """Compile the parts' templates; `tail` ends the call."""
@@ -38,12 +38,12 @@ class HeadParts:
         )
         openers = [literal(template.partition("{")[0]).replace(">", "/?>") for template in templates]
         self.start = f"(?:{'|'.join(openers)}|{opening.replace('?P<empty>', '?:')})"
-        """What a call may begin with."""
+        """The pattern of a call's possible beginnings."""
         self._arguments = regex.compile(LAYOUT + opening, flags)
         self._over = Ends(closing, "|".join([*openers, tail]), elements.quotes, escaped=True, flags=flags)
 
     def read(self, cur: Cursor, slots: dict[str, str], strays: Strays) -> Reading[bool]:
-        """Read the part that is here into `slots`; False where none does."""
+        """Read the part at the cursor into `slots`; return False if there is none."""
         yield from skip_layout(cur, strays)
         found = yield from match_next(cur, self._part)
         if found is None:
@@ -58,7 +58,7 @@ class HeadParts:
         return True
 
     def read_behind(self, cur: Cursor, slots: dict[str, str], strays: Strays) -> Reading[None]:
-        """Read the parts after the arguments that begin here, and go back to these."""
+        """Read the parts after the arguments at the cursor, and return to the arguments."""
         start = cur.at
         opening = yield from match_next(cur, self._arguments)
         if opening is None:
@@ -72,7 +72,7 @@ class HeadParts:
 
 
 def _part(template: str, elements: Elements) -> str:
-    """The pattern of a part, with a group for its slot and one around all: it may be empty, and its text in a quote."""
+    """Return the pattern of a part, with a group for its slot and one for all: it may be empty, its text quoted."""
     (slot,) = re.findall(r"\{(\w+)\}", template)
     whole = head(template).source
     opener, closer = map(re.escape, elements.quotes[0])

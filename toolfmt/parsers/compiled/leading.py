@@ -1,10 +1,10 @@
-"""Reasoning at the beginning of an answer: what the prompt opened, and blocks in a format that has no markers for it.
+"""Reads reasoning at the beginning of an answer: opened by the prompt, or in a format without reasoning markers.
 
     <think>I must not do <tool name="rm">...</tool>.</think>No.
 
-Many models write such a block whatever format they were given, and a call drafted
+Many models write such a block in any format, and a call drafted
 in it is not a call. Only a closed block at the very beginning counts: elsewhere, and
-where it is not closed, its marker is text as any other.
+if it is not closed, its marker is ordinary text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Leading:
     """The blocks of a format, compiled."""
 
     def __init__(self, syntax: Syntax, calls: Callable[[], str], flags: int) -> None:
-        """Take the pairs that the format does not have anyway; `calls` gives a pattern of what begins a call."""
+        """Compile the pairs that the format lacks; `calls` returns the pattern of a call's beginning."""
         own = {opener.strip() for opener, _ in syntax.reasoning}
         pairs = [(opener, closer) for opener, closer in syntax.leading if opener.strip() not in own]
         self._opener = regex.compile(GAP + f"(?:{'|'.join(literal(opener) for opener, _ in pairs) or '(?!)'})", flags)
@@ -43,11 +43,11 @@ class Leading:
         return regex.compile(self._calls(), self._flags)
 
     def may_begin(self, text: str) -> bool:
-        """Whether this may be the beginning of a block."""
+        """Whether a text may be the beginning of a block."""
         return self._any and self._opener.match(text, partial=True) is not None
 
     def read(self, cur: Cursor, sink: Sink) -> Reading[bool]:
-        """Read one block, whose text waits for its closer; whether there was one."""
+        """Read one block, whose text is held back until its closer; return whether there was one."""
         opened = (yield from match_next(cur, self._opener)) if self._any else None
         if opened is None:
             return False
@@ -79,7 +79,7 @@ class Leading:
 
 
 def reasoning_opener(syntax: Syntax, prompt: str) -> str:
-    """The marker of the reasoning block in which the prompt ends: opened last and not closed; "" if there is none."""
+    """Return the opener of the reasoning block in which the prompt ends, or ""."""
     found, at = "", -1
     for opener, closer in syntax.reasoning:
         opened = prompt.rfind(opener.strip())
@@ -90,7 +90,7 @@ def reasoning_opener(syntax: Syntax, prompt: str) -> str:
 
 
 def _opens_thought(frame: Frame, prompt: str) -> bool:
-    """Whether the prompt ends in a header, and that of a thought."""
+    """Whether the prompt ends in the header of a thought."""
     for found in re.finditer(re.escape(frame.start), prompt):
         header = regex.fullmatch(frame.header, prompt[found.start() :])
         if header is not None:

@@ -1,11 +1,11 @@
-"""Raw text that is the last part of a call: only the call's own closing marker ends it.
+"""Reads raw text that is the last part of a call and ends only at the call's closing marker.
 
     <run_bash>grep '</run_bash>' a.md</run_bash> Done.
                     ^ text: another one follows  ^ the end: no other before the next call
 
-What follows a closing marker is read ahead up to the next one, the next
-call or the end of the input. A call that the text itself opens, as an example
-may, has its own closing marker.
+The text after a closing marker is read ahead up to the next one, the next
+call or the end of the input. A call inside the text, such as an example,
+has its own closing marker.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from toolfmt.parsers.scanning.pieces import Pieces, Taker
 
 
 class PayloadEnds:
-    """What closes a call and what begins the next one, compiled."""
+    """Compiled patterns of a call's closer and of the next call's beginning."""
 
     def __init__(self, closer: str, begins: Sequence[str], flags: int) -> None:
         begin = "|".join(begins) or r"(?!)"
@@ -31,11 +31,11 @@ class PayloadEnds:
         self.hint = re.compile(sieve(starts)).search
         self.next_call = regex.compile(f"{GAP}(?:{begin})", flags)
         self.empty = regex.compile(f"{GAP}(?:{closer})", flags)
-        """The closer where no text comes before it."""
+        """Matches the closer of an empty text."""
 
 
 def read_payload(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[Span | None]:
-    """Read up to and with the closer, passing text to `out`; where a closer was read as text, if any was."""
+    """Read the text, emitted to `out`, with its closer; return the span of a closer read as text, if any."""
     opened = 0
     while True:
         found = yield from _next(cur, ends, out)
@@ -55,7 +55,7 @@ def read_payload(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[Span | N
 
 
 def read_prose(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[bool]:
-    """Read text for the user up to and with the first closer; False where a call or the input's end comes first."""
+    """Read text for the user with the first closer; return False if a call or the input's end comes first."""
     found = yield from _next(cur, ends, out)
     if found is None or found.lastgroup == "begin":
         return False
@@ -64,14 +64,14 @@ def read_prose(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[bool]:
 
 
 def followed_by_call(cur: Cursor, ends: PayloadEnds) -> Reading[bool]:
-    """Whether the next call, or the end of the input, is all that follows."""
+    """Whether only the next call, or the end of the input, follows."""
     after = yield from match_next(cur, ends.next_call)
     return after is not None or (cur.eof and not cur.buf[cur.pos :].strip(WHITE))
 
 
 def _last(cur: Cursor, ends: PayloadEnds, out: Taker, closer: str) -> Reading[Span | None]:
-    """Find the last closer before the next call, from after the first one."""
-    cur.deadline = NEVER  # the call may be over
+    """Find the last closer before the next call, starting after the first one."""
+    cur.deadline = NEVER  # the call may have ended
     unsure: Span | None = None
     end = cur.at
     while True:
@@ -88,7 +88,7 @@ def _last(cur: Cursor, ends: PayloadEnds, out: Taker, closer: str) -> Reading[Sp
 
 
 def _next(cur: Cursor, ends: PayloadEnds, out: Taker) -> Reading[regex.Match[str] | None]:
-    """Pass text on up to the next closer or beginning of a call, which is not read; None at the end of the input."""
+    """Emit text up to the next closer or beginning of a call; return None at the end of the input."""
     while True:
         buf, at = cur.buf, cur.pos
         found = None

@@ -1,4 +1,4 @@
-"""A compiled syntax: its forms, the sections in which they are, and the patterns of their markers."""
+"""The parts of a compiled syntax: forms, sections, and the patterns of their markers."""
 
 from __future__ import annotations
 
@@ -25,54 +25,54 @@ _PARTS = re.compile(r"<[^<>]+>|\w+")
 
 _WORD = re.compile(r"[A-Za-z]{3}").search
 _LONGEST = 512
-"""Characters of a text's end in which its last marker is."""
+"""Characters at a text's end that contain its last marker."""
 
 
 @dataclass(slots=True)
 class FormGrammar:
-    """One form, compiled."""
+    """One compiled form."""
 
     form: Form
     head: Head | None
     head_pattern: regex.Pattern[str]
     parts: HeadParts | None
-    """The head in parts, where it is not one whole."""
+    """The head's parts, if it has several."""
     escaped: bool
-    """Slots of the head are read with entities."""
+    """Whether slots of the head are decoded from entities."""
     body: str
     middle: regex.Pattern[str] | None
-    """What comes between a JSON body and the raw text after it."""
+    """Matches what comes between a JSON body and the raw text after it."""
     payload: PayloadEnds | None
     tail: regex.Pattern[str] | None
     whole_tail: regex.Pattern[str]
-    """The tail with all of its tags."""
+    """Matches the tail with all of its tags."""
     extra_tail: regex.Pattern[str]
-    """The tail after surplus closing brackets."""
+    """Matches the tail after surplus closing brackets."""
     shape: JsonNode | None
     elements: ElementGrammar | None
     json: JsonCall | None
     literals: LiteralGrammar | None
     begins: str
-    """What may begin the next call."""
+    """The pattern of the next call's possible beginnings."""
 
     @property
     def quotes(self) -> bool:
-        """Whether the body is JSON, in whose strings no marker counts."""
+        """Whether the body is JSON, in whose strings markers do not count."""
         return self.body in {"call", "args"} and self.literals is None
 
     @property
     def own(self) -> str:
-        """All its markers, as the format writes them."""
+        """All markers of the form as written."""
         return self.form.section + self.form.call
 
     @property
     def endless(self) -> bool:
-        """Whether no marker ends the calls, which are JSON: their last braces do."""
+        """Whether the calls are JSON that ends with its last brace, without a marker."""
         return self.quotes and self.tail is None and not self.form.section.partition("{calls}")[2].strip()
 
     @property
     def openers(self) -> tuple[regex.Pattern[str], ...]:
-        """What may open inside the body instead of the tail."""
+        """The patterns of what may open inside the body instead of the tail."""
         elements = self.elements
         if elements is None:
             return ()
@@ -81,58 +81,58 @@ class FormGrammar:
 
 @dataclass(slots=True)
 class Section:
-    """Forms that share their outer markers; `opener` is empty for forms that have none."""
+    """Forms with the same outer markers; `opener` is empty for forms without any."""
 
     opener: str
     closer: regex.Pattern[str] | None
     ends: tuple[regex.Pattern[str], ...]
-    """The closers but the last of them, which may be cut off."""
+    """The closers except the last one, which may be cut off."""
     closers: list[str]
     """The closer's spellings, the longest first."""
     forms: list[FormGrammar]
     next: tuple[regex.Pattern[str], ...]
-    """What may be in the section, first come first: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
+    """What may be in the section, by precedence: `again`, a call of form `f0`, `f1`, ..., or the `close`."""
     marked: tuple[regex.Pattern[str], ...]
-    """The calls among them that begin with a marker."""
+    """Those of them that are calls with a marker."""
     bare: bool
-    """The opening marker is ordinary punctuation, so that the calls may also be text."""
+    """Whether the opening marker is ordinary punctuation, so that the calls may also be text."""
     resync: Resync
-    """Where reading goes on after a broken call."""
+    """Finds where reading resumes after a broken call."""
     nesting: Nesting
-    """Where it goes on after a broken section in which others may be quoted."""
+    """Finds where reading resumes after a broken section that may quote others."""
     inner: Nesting
-    """The same of one of its calls."""
+    """The same for one of its calls."""
 
     @property
     def closing(self) -> str:
-        """The closing marker, as the format writes it."""
+        """The closing marker as written."""
         return self.forms[0].form.section.partition("{calls}")[2]
 
     @property
     def own(self) -> str:
-        """All markers of the calls, as the format writes them."""
+        """All markers of the calls as written."""
         return "".join([form.own for form in self.forms])
 
     @property
     def bracketed(self) -> bool:
-        """Whether a bracket alone may close the calls, so that no other one is looked for before it."""
+        """Whether a single bracket may close the calls, so that surplus brackets are not skipped before it."""
         shortest = with_and_without(self.closing)[-1].strip()
         return shortest in {"]", "}"} or (not shortest and self.forms[0].form.array)
 
     @property
     def heads(self) -> list[tuple[int, str]]:
-        """The numbers and heads of the forms whose calls may also begin without the section's marker."""
+        """The numbers and heads of forms whose calls may begin without the section's marker."""
         forms = ((at, form) for at, form in unsure_first(self.forms) if form.form.alone or not self.opener)
         return [(at, form.head.source) for at, form in forms if form.head is not None]
 
     def ends_whole(self, text: str) -> bool:
-        """Whether a text ends with a closing marker of the calls, or of one of them, so that it was not cut off."""
+        """Whether a text ends with a closing marker of the calls or of one call, and so was not cut off."""
         tails = [form.tail.pattern for form in self.forms if form.tail is not None]
         last = text[-_LONGEST:].rstrip(WHITE)
         return any(_WORD(end) and regex.search(rf"(?:{end})\Z", last) for end in (*self.closers, *tails))
 
     def cuts_head(self, cur: Cursor, found: regex.Match[str] | None) -> bool:
-        """Whether the input ends in the beginning of a further call's marker."""
+        """Whether the input ends inside a further call's opening marker."""
         if found is not None:
             return found.lastgroup != "close" and cut_off(cur, self.next[0])
         left = bool(self.marked and cur.buf[cur.pos :].strip(WHITE))
@@ -140,7 +140,7 @@ class Section:
 
 
 def distinguished(forms: list[FormGrammar]) -> list[FormGrammar]:
-    """Let the marker of a JSON call that also begins another form's calls count only before JSON."""
+    """Require JSON after the marker of a JSON call that another form shares."""
     for form in forms:
         begin = form.head
         others = [other.head.source for other in forms if other is not form and other.head is not None]
@@ -151,7 +151,7 @@ def distinguished(forms: list[FormGrammar]) -> list[FormGrammar]:
 
 
 def in_part(end: str, tail: str, after: Sequence[str]) -> str:
-    """Let a call's closer of several tags also lack the first of them, or all others where `after` follows."""
+    """Return a closer's pattern that may lack its first tag, or all but that if `after` follows."""
     parts = _PARTS.findall(tail.strip())
     if len(parts) < 2 or "".join(parts) != re.sub(r"\s", "", tail):  # noqa: PLR2004 - a part of one tag is no tag
         return end
@@ -161,24 +161,24 @@ def in_part(end: str, tail: str, after: Sequence[str]) -> str:
 
 
 def unsure_first(forms: list[FormGrammar]) -> list[tuple[int, FormGrammar]]:
-    """Number the forms, first those that count only before their body: another may have the same head."""
+    """Number the forms; those that require their body come first, as another may have the same head."""
     return sorted(enumerate(forms), key=lambda numbered: not numbered[1].form.tentative)
 
 
 def form_start(form: FormGrammar) -> str:
-    """How a call begins: with its head, if the form has one."""
+    """Return the beginning of a call: its head, if the form has one."""
     if form.head is not None:
         return strip_groups(form.head.source)
     return rf"(?:{FENCE})?" + (r"(?=\[)" if form.form.array else r"(?=[\[{])") if form.body == "call" else r"(?!)"
 
 
 BODY = re.compile(r"\{(" + "|".join(sorted(BODY_SLOTS)) + r")\}")
-_WORD_LEAD = re.compile(r"[A-Z]\w{1,64}:")  # markers that no text begins with; a word is one before literals
+_WORD_LEAD = re.compile(r"[A-Z]\w{1,64}:")  # markers that text does not begin with; before literals, a word counts
 _LEAD = re.compile(r"(?=[^{]*[^\w\s\"'{=:])[^{]{3,}")
 
 
 def any_of(names: Iterable[str]) -> str:
-    """Match any of some names, the longest first."""
+    """Return a pattern of any of the names, the longest first."""
     return "|".join(sorted(map(re.escape, names), key=len, reverse=True)) or r"(?!)"
 
 
@@ -193,21 +193,21 @@ def first_of_body(form: Form, body: str, end: str) -> str:
 
 
 def with_and_without(template: str) -> list[str]:
-    """Spell a closer with its optional part and, second, without."""
+    """Return a closer with its optional part and, second, without it."""
     return [template.replace("{?", "").replace("?}", ""), re.sub(r"\{\?.*?\?\}", "", template)][
         : 1 + ("{?" in template)
     ]
 
 
 def before_call(opening: str, form: Form) -> str:
-    """What confirms a marker that may also be text: the call directly after it."""
+    """Return the pattern that confirms a marker that may also be text: a call directly after it."""
     if form.literals is not None:
         return rf"(?={GAP}{PLAIN_NAME}\({GAP}(?:\)|{KEYWORD}\s{{0,64}}=|[rR]?['\"]|[\[{{\d\-]|True|False|None))"
     return r"(?=[\[{])" if opening[-1:].isalnum() else rf"(?={GAP}[\[{{])"
 
 
 def section_opener(opening: str, forms: Sequence[Form]) -> str:
-    """Compile a section's opening marker; where it may also be text, the call directly after it confirms it."""
+    """Return the pattern of a section's opener; if it may also be text, a call must directly follow."""
     unsure = opening and (forms[0].tentative or forms[0].bare)
     return literal(opening) + (before_call(opening, forms[0]) if unsure else "")
 
@@ -218,19 +218,19 @@ def closing(opener: str, pairs: tuple[Pair, ...]) -> str:
 
 
 def lead_of(form: Form) -> re.Match[str] | None:
-    """The marker that a call of the form begins with, unless it may as well be text."""
+    """Return the first marker of the form's calls, unless it may also be text."""
     opening = BODY.split(form.call, maxsplit=1)[0].strip()
     word = _WORD_LEAD.match(opening) if form.literals is not None else None
     return None if form.offered else word or _LEAD.match(opening)
 
 
 def is_named(found: regex.Match[str]) -> bool:
-    """Whether a part of a call's head holds the tool's name and something after it."""
+    """Whether part of a call's head contains the tool's name and something after it."""
     return found.groupdict().get("name") is not None and bool(found.string[found.end("name") :].strip())
 
 
 def next_call(form: FormGrammar, group: str) -> str:
-    """How a call begins in its section; where its head is in parts, with the notes before them."""
+    """Return the beginning of a call in its section; for a head in parts, with the notes before them."""
     if form.parts:
         return rf"(?P<{group}>(?={LAYOUT}{form_start(form)}))"
     return rf"{GAP}(?:[,;]{GAP})?(?P<{group}>{form_start(form)})"

@@ -1,1 +1,1 @@
-"""Reads whole answers that are exactly as their format writes them."""
+"""Fast readers of whole answers that are spelled exactly as their format writes them."""

@@ -1,4 +1,4 @@
-r"""The text that was passed on since the last call, and whether it ends inside a value of a call nobody recognised.
+r"""The text emitted since the last call, and whether it ends inside a value of an unrecognised call.
 
 <tool_cal>write\n<arg_key>text</arg_key><arg_value>I call <tool_call>rm...</tool_call>
 ^ text, as its marker is misspelt       ^ its value       ^ quoted: this call must not run
@@ -18,18 +18,18 @@ from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import declares
 
 _LONGEST = 4096
-"""As much of a line as is looked at."""
+"""The largest number of characters of a line that are examined."""
 _QUOTED = re.compile(r"""(?<=[=(\[{,:])(\s{0,8})(["'])(?:\\.|(?!\2).)*+(?P<end>\2)?""", re.DOTALL)
 _STRING = re.compile(r"""(?<=[=(\[{,:])[ \t]{0,8}(["'])(?:\\[^\n]|(?!\1)[^\\\n])*+(?P<end>[\s\S])?""")
 _STRING_ENDS = {quote: re.compile(rf"(?:\\[^\n]|[^\\\n{quote}])*+(?P<end>[\s\S])?") for quote in "'\""}
 _BRACKETS = re.compile(r"[()\[\]{}]")
 _LOOKED_AT = 128
-"""Characters before a call in which a marker is looked for."""
+"""Characters before a call that are searched for a marker."""
 _NEAR = 300
-"""Characters before an argument in which the name of a tool is looked for."""
+"""Characters before an argument that are searched for a tool's name."""
 _WORDS = re.compile(r"[\w.\-]+").findall
 _WITHIN = re.compile(r"""[\w"'=(\[{\\]\Z""").search
-"""What is right before something that is a part of a word, a text or an expression."""
+"""Characters that show that what follows is part of a word, a string or an expression."""
 
 
 _HEAD = re.compile(
@@ -37,14 +37,14 @@ _HEAD = re.compile(
     r"""(?=(?:["']?\s{0,8}[\]/|\uff5c]{0,2}>|["']\s{0,8},\s{0,8}["']|(?=\s{0,8}(?:<(?!/)|[{(\[])))"""
     r"""(?![ \t]+\w|[.,;:!?)`"']))"""
 )
-"""A name as a call's beginning has it, whatever markers are around it: `<invoke name="write">`, `tool_call>write<`."""
+"""A name as in the head of a call, with any markers around it: `<invoke name="write">`, `tool_call>write<`."""
 _ARGUMENT = re.compile(
     r"""(?<![ \t`"'(])</?(?:[|\uff5c]?\w{1,16}[|\uff5c:])?(?:param|arg)\w{0,12}(?:[ =]\s{0,8}[^<>\n]{1,64})?>"""
     r"""(?![ \t]+\w|[.,;:!?)`"'])"""
 )
-"""An argument's marker, as the formats have them."""
+"""An argument's marker, in the forms of all formats."""
 _BLOCK = re.compile(r"^[ \t]{0,64}([\w.\-]{1,64}):[ \t]{1,8}[|>][+\-]?[ \t]{0,8}\n", re.MULTILINE)
-"""The beginning of a text in YAML."""
+"""The beginning of a block scalar in YAML."""
 _MARKS = re.compile("[<>:]").search
 _FENCED = re.compile(r"`{3}(?:[^`]|`(?!``))*`{3}")
 _MARKER = re.compile(r"<(?!/|\W?(?:/|end|eo))[^<>\s][^<>\n]{0,80}>|\[[A-Z_]{3,64}\]")
@@ -52,10 +52,10 @@ _OPENS_MARKUP = re.compile(rf"(?:{_MARKER.pattern})\s*\Z").search
 
 
 class TextBefore:
-    """Text since the last call; each piece is scanned once, when something that begins a call is found after it."""
+    """The text since the last call. Each piece is scanned once, when the beginning of a call is found after it."""
 
     def __init__(self, grammar: CompiledSyntax, tools: Mapping[str, ToolDefinition]) -> None:
-        """Look for values of this format; keys that are elements' names count where they are those of `tools`."""
+        """Look for this format's values; element names count as keys only if one of `tools` declares them."""
         self._grammar, self._tools = grammar, tools
         self._pieces = Pieces()
         self.add = self._pieces.add
@@ -64,14 +64,14 @@ class TextBefore:
         self._begun = False
 
     def clear(self, *, begun: bool = False) -> None:
-        """Begin again: a call was read, or something was closed; `begun` if that was an argument of a broken call."""
+        """Start over after a call or a closer; `begun`: an argument of a broken call was closed."""
         self._pieces.take()
         self._line = self._quote = self._near = ""
         self._open = 0
         self._begun = begun
 
     def add_failed(self, text: str) -> None:
-        """Add the text of a call that failed and has ended: the next one is not a part of it."""
+        """Add the text of a failed call that has ended, so that the next call is not part of it."""
         self._scan()
         begun = self._begun
         self.add(text)
@@ -79,17 +79,17 @@ class TextBefore:
         self._near, self._begun = "", begun
 
     def state(self) -> tuple[str, str, str, int, bool]:
-        """Return what `restore` takes."""
+        """Return a snapshot for `restore`."""
         self._scan()
         return self._line, self._quote, self._near, self._open, self._begun
 
     def restore(self, state: tuple[str, str, str, int, bool]) -> None:
-        """Go back to where `state` was taken."""
+        """Restore a snapshot."""
         self._pieces.take()
         self._line, self._quote, self._near, self._open, self._begun = state
 
     def in_code(self) -> bool:
-        """Whether what follows is quoted in its line, or a part of an expression."""
+        """Whether what follows is quoted on its line, or part of an expression."""
         self._scan()
         return inside_code(self._line)
 
@@ -101,19 +101,19 @@ class TextBefore:
         return bool(marker) and not any(differs_by_one_character(letters(marker), one) for one in own)
 
     def _own(self) -> Iterator[str]:
-        """The format's markers."""
+        """Yield the format's markers."""
         syntax = self._grammar.syntax
         yield from (section.own for section in self._grammar.sections)
         yield from (opener for opener, _ in (*syntax.leading, *syntax.reasoning, *syntax.unwrap))
         yield from syntax.special
 
     def in_value(self) -> bool:
-        """Whether what follows is in a value: a string that its line does not close, an element, or a broken call."""
+        """Whether what follows is inside a value: an unclosed string of its line, an element, or a broken call."""
         self._scan()
         return bool(self._open or self._quote or self._begun)
 
     def names_no_call(self, key: str) -> bool:
-        """Whether an argument follows that begins a line, or follows a tag, and no tool is named before it."""
+        """Whether an argument follows at the start of a line, or after a tag, without a tool's name before it."""
         self._scan()
         line = self._line.rstrip()
         known = not self._tools or any(declares(tool.parameters, key) for tool in self._tools.values())
@@ -125,7 +125,7 @@ class TextBefore:
         )
 
     def mentions(self, after: str) -> bool:
-        """Whether a closing tag that `after` follows is only mentioned."""
+        """Whether a closing tag, followed by `after`, is only mentioned."""
         self._scan()
         return mentioned(self._line, after)
 
@@ -134,7 +134,7 @@ class TextBefore:
         if not text:
             return
         self._begun = self._begun or self._begins_call(self._near[-_LOOKED_AT:] + text)
-        before = self._near[-1:]  # a mark after a blank or a quote opens nothing, wherever the text was scanned before
+        before = self._near[-1:]  # a mark after a blank or a quote opens nothing, however the text was cut
         self._near = (self._near + text)[-_NEAR:]
         self._line = line_of(self._line + text)
         if self._quote or '"' in text or "'" in text:
@@ -146,13 +146,13 @@ class TextBefore:
                 self._open = int(not self._open and found["opens"] is not None)
 
     def _begins_call(self, text: str) -> bool:
-        """Whether a text holds what looks like a call's name or argument."""
-        if _MARKS(text) is None or self._grammar.syntax.unclaimed == "hidden":  # then headers of the format are in it
+        """Whether a text contains what looks like a call's name or argument."""
+        if _MARKS(text) is None or self._grammar.syntax.unclaimed == "hidden":  # then the text contains headers
             return False
         text = _FENCED.sub("", text)
         if _ARGUMENT.search(text) or any(map(self._known, _BLOCK.findall(text))):
             return True
-        end = 0  # of an object that is whole: a definition of a tool, not the beginning of a broken call
+        end = 0  # the end of a complete object: a tool's definition, not the beginning of a broken call
         for found in _HEAD.finditer(text) if self._tools else ():
             if found.start() < end or self._tools.keys().isdisjoint({found[1], found[1].rpartition(".")[2]}):
                 continue
@@ -186,23 +186,23 @@ class TextBefore:
 
 
 def line_of(text: str) -> str:
-    """The end of a text from its last line break on."""
+    """Return the last line of a text."""
     return text[text.rfind("\n") + 1 :][-_LONGEST:]
 
 
 def opens_markup(text: str) -> str:
-    """The opening marker with which a text ends, or ""."""
+    """Return the opening marker at the end of a text, or ""."""
     found = _OPENS_MARKUP(text[-_LOOKED_AT:])
     return found.group() if found is not None else ""
 
 
 def opens_string(text: str) -> bool:
-    """Whether a string of code begins in a text."""
+    """Whether a text opens a string as in code."""
     return _STRING.search(text) is not None
 
 
 def inside_code(line: str) -> bool:
-    """Whether what follows a line's beginning is quoted in it, or a part of an expression."""
+    """Whether what follows the beginning of a line is quoted there, or part of an expression."""
     if _WITHIN(line) or any(found["end"] is None for found in _QUOTED.finditer(line)):
         return True
     depth = 0

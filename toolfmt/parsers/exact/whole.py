@@ -1,9 +1,9 @@
-r"""Whole answers of plain text and calls as their format writes them, read without a grammar at work.
+r"""A fast path for whole answers that hold only plain text and exactly written calls.
 
     Let me look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>
 
-Most answers hold nothing else, and most of what a grammar at work costs is to be able to wait. An
-answer in which there is anything else, be it a quotation, is read by the grammar from its beginning.
+Most answers hold nothing else, and most of a grammar's cost comes from being able to wait for more text. An
+answer with anything else, such as a quotation, is read by the grammar from its beginning.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 _LIST = re.compile(rf"{SPACE}\[").match
 _NEXT = re.compile(rf"{SPACE}([,\]])").match
 _GOES_ON = re.compile(rf"{SPACE}[,\"}}\]<{{\[]|[ \t]*\S").match
-"""What may go on with a call that no marker ends: anything in its line, and an argument, an object or a bracket."""
+"""What may continue a call without a closing marker: anything on its line, an argument, an object or a bracket."""
 _SURPLUS = re.compile(rf"{SPACE}[}}\]<]").match
-"""What may be a bracket too many, or another marker, after calls that a bracket closes."""
+"""A surplus bracket or another marker after calls that a bracket closes."""
 _MARKS = re.compile("[`~>\"'\u201c\u2018\u00ab]").search
-"""What a text holds in which a call may be quoted."""
+"""Characters that a text contains if it may quote a call."""
 
 
 class WrittenSection:
-    """Calls of one form and the markers around them, if there are any."""
+    """The calls of one form, with the markers around them if there are any."""
 
     def __init__(self, compiled: FormGrammar, rivals: Sequence[regex.Pattern[str]], *, unmarked: bool = False) -> None:
-        """Compile; `rivals` are the patterns that come before a call of the form, which may be JSON `unmarked`."""
+        """Compile a section; `rivals` are patterns that take precedence over a call of the form."""
         data, form = compiled.form, WrittenForm(compiled, bare=compiled.form.bare or unmarked)
         if unmarked and "id" in template_slots(data):
             raise NotAtOnce
@@ -61,12 +61,12 @@ class WrittenSection:
         self._rivals = rivals
         self._closer = re.compile(SPACE + as_written(closing.strip())).match if closing.strip() else None
         self._early = None if not closing.strip() or form.begins_with(closing.strip()[0]) else self._closer
-        """Matches what closes the calls, where it cannot begin one."""
+        """Matches the closer of the calls, unless a call may begin like it."""
         self.open = self._closer is None
-        """Nothing ends the calls: after each one the next may follow."""
+        """Whether no closer ends the calls, so that after each one the next may follow."""
 
     def read(self, text: str, start: int, at: int, options: ParserOptions, events: list[Event], index: int) -> int:  # noqa: PLR0913, PLR0917 - a place
-        """Read the section at `start`, its first call at `at` with this `index`; its end, or -1 in any doubt."""
+        """Read the section at `start`, its first call at `at` with this `index`; return its end, or -1 if in doubt."""
         calls: list[ReadCall] = []
         at = self._calls(text, at, options, calls)
         if at < 0 or not calls:
@@ -98,7 +98,7 @@ class WrittenSection:
         return at
 
     def _calls(self, text: str, at: int, options: ParserOptions, calls: list[ReadCall]) -> int:
-        """Read the calls at `at` into `calls`; where they end, or -1."""
+        """Read the calls at `at` into `calls` and return where they end, or -1."""
         if self._listed:
             begun = _LIST(text, at)
             if begun is None:
@@ -123,14 +123,14 @@ class WrittenSection:
 
 
 class WholeReader:
-    """A grammar, and what whole answers are read with; shared by all its parsers."""
+    """Reads whole answers of one grammar; shared by all its parsers."""
 
     def __init__(self, grammar: CompiledSyntax) -> None:
-        """Take the patterns of `grammar`, which are compiled."""
+        """Compile the fast patterns of `grammar`."""
         self.grammar = grammar
         syntax = grammar.syntax
         self.reads = not (syntax.lines or syntax.starts_in_reasoning or syntax.unclaimed == "hidden")
-        """Whether any answer is read here."""
+        """Whether the format allows the fast path at all."""
         self._first = grammar.first.search
         self._marker = grammar.marker.match
         self._strips, self._drops = grammar.opens[0], grammar.ends[0]
@@ -140,7 +140,7 @@ class WholeReader:
         self._sections = dict(_written(grammar)) if self.reads and not syntax.ends_after_calls else {}
 
     def read(self, text: str, options: ParserOptions) -> list[Event] | None:
-        """Read an answer; None if the grammar has to read it."""
+        """Read an answer; return None if the grammar has to read it."""
         begins = text.lstrip()[:1] in self._leading and self.grammar.leading.may_begin(text)
         if begins or options.reasoning_open or len(text) > options.limits.call_chars:
             return None
@@ -171,11 +171,11 @@ class WholeReader:
             at = written.read(text, start, found.end() if section.opener else start, options, events, calls)
             if at < 0 or _is_unfinished(section, written, text, at, here):
                 return None
-            calls += (len(events) - size) // 3  # a call has three
+            calls += (len(events) - size) // 3  # a call has three events
         return events
 
     def _doubtful(self, text: str, section: Section, *, bare: bool) -> bool:
-        """Whether a call after this text may be shown by it, or be a part of something."""
+        """Whether this text may quote the call after it, or the call may be part of something else."""
         if _MARKS(text) and (may_quote(text) or opens_string(text)):
             return True
         if any(map(text.__contains__, self._values)):
@@ -184,7 +184,7 @@ class WholeReader:
 
 
 def _is_unfinished(section: Section, written: WrittenSection, text: str, at: int, end: int) -> bool:
-    """Whether what follows the calls, up to `end`, may belong to them."""
+    """Whether the text after the calls, up to `end`, may belong to them."""
     if section.bracketed and _SURPLUS(text, at):
         return True
     return written.open and at < end and any(one.match(text, at, partial=True) for one in section.next)
@@ -207,23 +207,23 @@ def _written(
 
 
 class WholeParser:
-    """Reads an answer that comes in one piece."""
+    """Parses an answer that is passed in one piece."""
 
     def __init__(self, reader: WholeReader, options: ParserOptions, opened: Callable[[], Parser[str]]) -> None:
-        """Read with `reader`, or where that is not possible with the parser that `opened` gives."""
+        """Read with `reader`, or with the parser that `opened` returns if `reader` cannot."""
         self._reader, self._options, self._opened = reader, options, opened
         self._parser: Parser[str] | None = None
         self._events: list[Event] | None = None
         self._tried = False
 
     def reads(self, chunk: str) -> bool:
-        """Whether this answer, which is the one that `feed` gets, is read without a grammar at work."""
+        """Try the fast path on the answer that `feed` will get; return whether it read the answer."""
         if not self._tried:
             self._events, self._tried = self._reader.read(chunk, self._options), True
         return self._events is not None
 
     def fits_tools(self, *, validate: bool) -> bool:
-        """Whether all calls that it has read are of offered tools, with valid arguments if that is asked."""
+        """Whether all calls read are of offered tools and, with `validate`, have valid arguments."""
         tools = self._options.tools
         if not tools:
             return True
@@ -233,7 +233,7 @@ class WholeParser:
 
     @property
     def ended(self) -> bool:
-        """Whether the answer is over by its own markers."""
+        """Whether the answer's own markers have ended it."""
         return self._parser is not None and has_ended(self._parser)
 
     def feed(self, chunk: str) -> list[Event]:
@@ -246,5 +246,5 @@ class WholeParser:
         return events
 
     def close(self) -> list[Event]:
-        """Say that the answer has ended."""
+        """Finish reading and return the remaining events."""
         return [] if self._parser is None else self._parser.close()

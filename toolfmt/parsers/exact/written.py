@@ -1,11 +1,11 @@
-r"""Calls as their format writes them, read at once where all of one is here.
+r"""Readers of exactly written calls, for texts that contain the whole call.
 
     <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>
     ^ before the arguments ------------------^        ^ after them
 
-Two patterns of a form and the reader of its arguments. They take what has one reading; whatever
-differs from the written form, be it a blank in a tag, is left to the reader that forgives. Both
-give the same events for the same text.
+Two patterns of a form and a reader of its arguments. They accept text with only one reading; whatever
+differs from the written form, such as a blank in a tag, is left to the tolerant reader. Both
+emit the same events for the same text.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ _BLANK = r"[ \t\r\n]{1,64}"
 _LABELS = "name", "id", "server", "agent", "key", "type", "string"
 _SLOTS = {name: rf"(?P<{name}>[A-Za-z0-9_.\-]{{1,256}})" for name in _LABELS} | {"index1": "[0-9]{1,9}"}
 _OTHERS = ("payload", "name", "name_in_id")
-"""What makes a form one that is not read at once."""
+"""Slots that exclude a form from the fast path."""
 _OPTIONAL = ("{id}", "{server}", "{agent}")
 _STRING = frozenset({"string"})
 _INTEGER = re.compile(r"-?[1-9][0-9]{0,16}|0").fullmatch
 _DOUBT = object()
 _TAG_END = r"[A-Za-z_][\w.\-]*+(?=[\s/>])|/[A-Za-z_][\w.\-]*+>|(?=[\s=])"
 _OTHER_ELEMENTS = re.compile(rf"[^<]*+(?:<(?:{_TAG_END})[^<]*+)*+").fullmatch
-"""Text in which every `<` begins a tag of an element, or none at all."""
+"""Text in which every `<` begins an element's tag."""
 _ELEMENT_NAME = re.compile(r"</?([A-Za-z_][\w.\-]*+)").findall
 
 
 class NotAtOnce(Exception):  # noqa: N818 - control flow while a grammar is compiled
-    """A form is left to the reader that forgives."""
+    """The form has to be read by the tolerant reader."""
 
 
 class WrittenForm:
-    """One form, compiled."""
+    """One compiled form."""
 
     def __init__(self, compiled: FormGrammar, *, bare: bool) -> None:
-        """Compile; raises `NotAtOnce` for a form that holds what is not read here."""
+        """Compile a form; raises `NotAtOnce` for a form that is not supported here."""
         form = compiled.form
         if form.offered and not form.call.startswith("<"):
             raise NotAtOnce
@@ -84,13 +84,13 @@ class WrittenForm:
         self._template = form.call.lstrip()
 
     def begins_with(self, char: str) -> bool:
-        """Whether a call may begin with this character."""
+        """Whether a call may begin with a character."""
         if self._template.startswith(("{call}", "{name}")):
             return char.isalnum() or char in "_.-{"
         return self._template[:1] in {char, "{"}
 
     def _reader(self, compiled: FormGrammar, slot: str) -> _Reader:
-        """What reads the arguments; raises `NotAtOnce`."""
+        """Return the reader of the arguments; raises `NotAtOnce`."""
         elements = compiled.form.elements
         if slot == "members" and compiled.elements is not None and elements is not None:
             if elements.item and not elements.tags_only:
@@ -117,9 +117,9 @@ class WrittenForm:
         return cast("_Arguments | None", try_value(text, at, outer=self._braces, max_depth=limits.depth))
 
     def read(self, text: str, at: int, options: ParserOptions) -> ReadCall | None:
-        """Read the call at `at`, or after white space there; None if it is not quite as it is written.
+        """Read the call at `at`, after white space; return None if it differs from the written form.
 
-        The call, its id, if that is written before the name, and its end.
+        Returns the call, its id if that is written before the name, and its end.
         """
         begun = self._begin(text, at)
         if begun is None:
@@ -144,7 +144,7 @@ class WrittenForm:
 
 
 class _WrittenMembers:
-    """Arguments that are elements; their values hold nothing that looks like the format's markup."""
+    """Reads arguments that are elements whose values contain nothing like the format's markup."""
 
     def __init__(self, grammar: ElementGrammar, member: str, wrapper: str) -> None:
         opening, _, closing = member.partition("{value}")
@@ -161,7 +161,7 @@ class _WrittenMembers:
         markers = "".join((*around.begins, around.begin, around.tail, around.section, around.section_end, wrapper))
         named = grammar.keyed_by_tag and not grammar.special
         self._own_names = {*grammar.own_tags, *re.findall(r"[\w.\-]+", markers.replace("\\", ""))} if named else None
-        """Names of elements that are no text, where every other element is text unless the tool declares it."""
+        """Names of the format's own elements; every other element is text unless the tool declares it."""
         opening = opening.removesuffix("\n") if grammar.padded else opening
         found = re.compile(SPACE + _pattern(pieces(opening)))
         self._member, self._marked = found.match, not found.groupindex.keys() <= {"key"}
@@ -170,7 +170,7 @@ class _WrittenMembers:
         self._wrapper_end = re.compile(f"{SPACE}</{re.escape(wrapper)}>").match
 
     def read(self, text: str, at: int, options: ParserOptions, tool: ToolDefinition | None) -> _Arguments | None:
-        """Read the arguments at `at`: the values, and where they end."""
+        """Read the arguments at `at`; return the values and where they end."""
         schema = tool.parameters if tool else None
         if depends(schema):
             return None
@@ -186,7 +186,7 @@ class _WrittenMembers:
     def _read_all(
         self, text: str, at: int, options: ParserOptions, schema: JsonObject | None, values: JsonObject
     ) -> int:
-        """Read the elements one after the other into `values`; their end, or -1 where one is in doubt."""
+        """Read the elements in turn into `values`; return their end, or -1 if one is in doubt."""
         closer, (quote, ending) = self._closer, self._quote
         while (opened := self._member(text, at)) is not None:
             key, at = opened["key"], opened.end()
@@ -216,7 +216,7 @@ class _WrittenMembers:
         return at
 
     def _past_elements(self, text: str, at: int, closer: str, schema: JsonObject | None, options: ParserOptions) -> int:
-        """Where the text at `at` ends, if all markup in it is elements that mean nothing to the format; else -1."""
+        """Return the end of the text at `at` if all markup in it is foreign to the format, else -1."""
         end = text.find(closer, at)
         if end < 0 or self._own_names is None or schema is None or _OTHER_ELEMENTS(text, at, end) is None:
             return -1
@@ -225,7 +225,7 @@ class _WrittenMembers:
         return -1 if meant or any(declares(schema, name) for name in names) else end
 
     def _no_key(self, text: str, opened: re.Match[str], schema: JsonObject | None) -> bool:
-        """Whether an element, which its tool does not declare, may be something else than an argument."""
+        """Whether an element that its tool does not declare may be something other than an argument."""
         grammar, key = self._grammar, opened["key"]
         if meant(key, schema) != key or not grammar.keyed_by_tag:
             return meant(key, schema) != key
@@ -233,7 +233,7 @@ class _WrittenMembers:
         return odd or grammar.after.match(text, opened.start(), partial=True) is not None
 
     def _is_plain(self, text: str, at: int, end: int) -> bool:
-        """Whether a text without a quote has none of its marks, and nothing that may be a part of its closer."""
+        """Whether an unquoted text contains neither a quote's mark nor a part of its closer."""
         if text.startswith(">", at) or (
             text.endswith(("<", ">", "]"), at, end) and part_of(text[at:end], self._closer)
         ):
@@ -252,7 +252,7 @@ class _WrittenMembers:
         *,
         verbatim: bool,
     ) -> JsonValue:
-        """Type the text of one value; `_DOUBT` where more than its text decides."""
+        """Type the text of one value; return `_DOUBT` if more than its text decides."""
         grammar = self._grammar
         wire_type = self._wire_type(opened) if self._marked else ""
         nested = grammar.nested and "<" in text and not verbatim and (wire_type or kind != "string")
@@ -277,25 +277,25 @@ class _WrittenMembers:
         return _DOUBT if isinstance(value, str) and misread(value, schema, wire_type) else plain(value)
 
     def _wire_type(self, opened: re.Match[str]) -> str:
-        """The type that the element itself names."""
+        """Return the type that the element itself names."""
         labels = opened.groupdict()
         flag, named = labels.get("string") or "", labels.get("type") or ""
         return self._grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
 
 
 def _is_text(kind: str, schema: JsonObject | None, key: str) -> bool:
-    """Whether an argument is a string, where its `kind` may not be plain."""
+    """Whether an argument is a string, by its wire type `kind` or else by its schema."""
     return kind == "string" or (not kind and types(property_schema(schema, key)) == _STRING)
 
 
 def as_written(text: str) -> str:
-    """Match a literal as it is written; a line break in it may be missing."""
+    """Return a pattern for a literal as written; a line break in it may be missing."""
     parts = re.split(r"(\s+)", text)
     return "".join(re.escape(part) if not part.isspace() else SPACE if "\n" in part else _BLANK for part in parts)
 
 
 def _pattern(template: Iterable[Piece]) -> str:
-    """Match what a template writes."""
+    """Return a pattern for what a template writes."""
     parts: list[str] = []
     for piece in template:
         if isinstance(piece, Verbatim):
@@ -310,7 +310,7 @@ def _pattern(template: Iterable[Piece]) -> str:
 
 
 def _object(template: Mapping[str, object]) -> tuple[str, str]:
-    """Match a JSON call up to its arguments, and what comes after them."""
+    """Return the patterns for a JSON call up to its arguments, and for what comes after them."""
     members = [(re.escape(jsontext.dumps(key)) + f"{SPACE}:{SPACE}", key, value) for key, value in template.items()]
     before: list[str] = []
     for at, (name, key, value) in enumerate(members):
@@ -329,7 +329,7 @@ def _object(template: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _value_pattern(value: object) -> str:
-    """Match a member's value: a label in quotes, or the constant that it is."""
+    """Return a pattern for a member's value: a quoted label, or a constant."""
     slot = _SLOTS.get(value[1:-1]) if isinstance(value, str) and value[:1] == "{" else None
     if slot is None and isinstance(value, str) and value[:1] == "{":
         raise NotAtOnce

@@ -1,10 +1,10 @@
-r"""Literals as their format writes them, read at once.
+r"""Readers of exactly written literals.
 
     city='Paris', days=3, tags=['a', None])
     {city:<|"|>Paris<|"|>,days:3}
 
-Each text ends at its first quote, after which the structure goes on; escapes are simple ones. Whatever
-else there is, a sum, a comment or a number that JSON writes otherwise, is left to the reader that forgives.
+Each string ends at its first quote, followed by structure; only simple escapes are read. Anything
+else, such as a sum, a comment or a number that JSON writes differently, is left to the tolerant reader.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from toolfmt.schema import coerce, plain_type, property_schema, types
 
 _DEEPEST: Final = 16
 _LONGEST: Final = 18
-"""Characters of a number."""
+"""The largest number of characters of a number."""
 _KEY: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
 _SPACE: Final = re.compile(r"[ \t\r\n]{0,64}").match
 _WORD: Final = re.compile(r"(?:-?[0-9][0-9.]{0,17}|[A-Za-z]{4,5})(?=[ \t]{0,8}[,)\]}])").match
@@ -32,11 +32,11 @@ _STRING: Final = frozenset({"string"})
 
 
 class _Doubt(Exception):  # noqa: N818 - control flow
-    """What is here is not plainly a literal."""
+    """The text is not plainly a literal."""
 
 
 class WrittenLiterals:
-    """Reads the arguments of calls in one language of literals."""
+    """Reads arguments in one notation of literals."""
 
     def __init__(self, grammar: LiteralGrammar) -> None:
         self._grammar = grammar
@@ -48,7 +48,7 @@ class WrittenLiterals:
     def read(
         self, text: str, at: int, options: ParserOptions, tool: ToolDefinition | None
     ) -> tuple[JsonObject, int] | None:
-        """Read the arguments at `at`: the values, and where they end, before the parenthesis of keywords."""
+        """Read the arguments at `at`; return the values and their end, which is before a keyword list's parenthesis."""
         begun, limits = at, options.limits
         if limits.depth <= _DEEPEST or limits.digits < _LONGEST:
             return None
@@ -94,7 +94,7 @@ class WrittenLiterals:
         return quoted
 
     def _text(self, text: str, at: int) -> tuple[str, int] | None:
-        """Read a quoted text and its quotes; None if none begins."""
+        """Read a quoted string with its quotes; return None if none begins here."""
         quote = next((quote for quote in self._quotes if text.startswith(quote, at)), "")
         if not quote:
             return None
@@ -155,7 +155,7 @@ class WrittenLiterals:
         return members, _series(text, at, "}", member)
 
     def _member_key(self, text: str, at: int) -> tuple[str, int]:
-        """Read a key inside a value, and its colon."""
+        """Read a key inside a value, with its colon."""
         if self._literals.bare_keys:
             bare = self._key(text, at)
             if bare is None:
@@ -171,7 +171,7 @@ _CONSTANTS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null":
 
 
 def _series(text: str, at: int, closer: str, read_one: Callable[[int], int]) -> int:
-    """Read entries with a comma between two, past their closer, each by `read_one`."""
+    """Read comma-separated entries with `read_one`, past their closer."""
     at = _skip(text, at)
     more = not text.startswith(closer, at)
     while more:

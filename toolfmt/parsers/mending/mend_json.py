@@ -1,10 +1,10 @@
-r"""Broken JSON made whole: one reading, or none.
+r"""Mends broken JSON that has exactly one reading.
 
     {name: "f", "arguments": {"path": "/tmp/a, "n": 1]}</tool_call>
      ^ quotes                               ^ a quote, ^ a bracket
 
-The text is read once from left to right. A slip is mended where what follows leaves one reading; a value that
-nothing decides ends the attempt. Nothing is dropped, and no value is made up.
+The text is read once from left to right. A slip is mended if what follows leaves one reading; an ambiguous value
+ends the attempt. Nothing is dropped, and no value is invented.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _KEYLIKE = re.compile(r"""["'](?:[\w.$\-]{1,100}["']\s{0,32}:|\s{0,32},)""").sea
 _UNOPENED = re.compile(r"""([^\s"'\\,:;=()`\[\]{}\d<][^"'\\,:\[\]{}\n<]{0,1000})["']""").match
 _REST = re.compile(r"[\s\]});,`>]+")
 _DEEPEST = 64
-"""Levels of nesting at the most."""
+"""The largest number of nested levels."""
 _CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -49,19 +49,19 @@ _DOUBLED = re.compile(r'"(?:[^"\\]|\\.)*+"|([{}])\1', re.DOTALL)
 
 
 def single_braces(text: str) -> str:
-    """Write one brace for each two outside strings, as a template's escapes leave them: `{{"a": 1}}`."""
+    """Replace doubled braces outside strings, which come from a template's escapes: `{{"a": 1}}`."""
     return _DOUBLED.sub(lambda found: found[1] or found.group(), text)
 
 
 def doubled(text: str, reads: Callable[[str], bool]) -> str:
-    """What to write instead of doubled braces; "" unless `reads` finds a call in the text without them."""
+    """Return advice on doubled braces, or "" unless `reads` finds a call in the text without them."""
     single = single_braces(text)
     return SINGLE if single != text and reads(single) else ""
 
 
 @dataclass(slots=True)
 class Mended:
-    """JSON text as it should have been written, where it ended in the broken text, and each slip in words."""
+    """The mended JSON text, the end of the broken text, and a description of each slip."""
 
     text: str
     end: int
@@ -71,9 +71,9 @@ class Mended:
 class JsonMender:
     """Reads one value.
 
-    `marker` matches the format's markers, `known` are keys that a member may have; with `only` it has no others.
-    `outer` are those of the call around the arguments. Where the text ends before a marker, the answer was cut off:
-    what is open there may lack members or the rest of a string, so nothing is closed but one list of whole calls.
+    `marker` matches the format's markers, `known` are possible keys of members, and with `only` the only ones.
+    `outer` are keys of the call around the arguments. If the text ends before a marker, the answer was cut off:
+    open values may be incomplete, so only a list of complete calls is closed.
     """
 
     def __init__(  # noqa: PLR0913 - what it knows of the format
@@ -86,7 +86,7 @@ class JsonMender:
         *,
         only: bool,
     ) -> None:
-        """Begin at `text[at]`."""
+        """Start at `text[at]`."""
         self._outer = outer
         self._only = only
         self._text = text
@@ -96,11 +96,11 @@ class JsonMender:
         self._out: list[str] = []
         self._stack: list[str] = []
         self._members: list[list[str]] = []
-        """The keys of each object that is open, and a bracket for each list in a list."""
+        """The keys of each open object, and a bracket for each list in a list."""
         self._slips: dict[str, None] = {}
 
     def mended(self) -> Mended | None:
-        """Read the value; None if it is unclear how."""
+        """Read and mend the value; return None if it is ambiguous."""
         try:
             self._read()
         except NoSingleReading:
@@ -115,7 +115,7 @@ class JsonMender:
         return at if found is None else found.end()
 
     def _skip(self) -> str:
-        """Skip white space and comments; the next character, "" where the format goes on or the text ends."""
+        """Skip white space and comments; return the next character, or "" at a marker or the end of the text."""
         while True:
             self._at = self._blank(self._at)
             comment = _COMMENT(self._text, self._at)
@@ -144,26 +144,26 @@ class JsonMender:
                 return
 
     def _finish(self, due: str) -> None:
-        """Close what is open where the text ends."""
+        """Close open values at the end of the text."""
         if due == "value" or not self._stack or self._out[-1] == ",":
-            raise NoSingleReading  # a member was to follow
+            raise NoSingleReading  # a member was expected
         if self._at == len(self._text) and self._stack != ["]"]:
-            raise NoSingleReading  # what is cut off may lack members
-        if self._stack != ["]"]:  # the list of the calls may be closed after this one
+            raise NoSingleReading  # a value that was cut off may lack members
+        if self._stack != ["]"]:  # the list of calls may be closed after this call
             self._slip(f"close it with {''.join(reversed(self._stack))} at the end")
         while self._stack:
             self._out.append(self._unclosed_bracket())
 
     def _unclosed_bracket(self) -> str:
-        """Take the innermost bracket off, which the text does not close; raises where it may have ended earlier."""
+        """Remove the innermost unclosed bracket; raises if its value may have ended earlier."""
         last, members = self._stack.pop(), self._members.pop()
         around = self._stack[-1] if self._stack else ""
         if last == "]" and (around == "]" or "[" in members):
-            raise NoSingleReading  # the other bracket may be too many
+            raise NoSingleReading  # the other bracket may be surplus
         if last == around == "}" and len(members) > 1:
             called = self._members[-1][-1] in self._outer
             if not called or any(key in self._outer for key in members[1:]):
-                raise NoSingleReading  # they may be members of the object around it
+                raise NoSingleReading  # they may be members of the enclosing object
         return last
 
     def _open(self, char: str) -> str:
@@ -223,7 +223,7 @@ class JsonMender:
         return "after"
 
     def _pop_to(self, closer: str) -> None:
-        """Close what is open inside the innermost object or list."""
+        """Close open values up to the object or list of this closer."""
         if closer not in self._stack:
             raise NoSingleReading
         if self._out[-1] == ",":
@@ -256,7 +256,7 @@ class JsonMender:
         return self._quoted_key(char)
 
     def _quoted_key(self, char: str) -> str:
-        """Read a key that holds other than word characters, or has no colon."""
+        """Read a quoted key with unusual characters or without a colon."""
         if char not in "\"'":
             raise NoSingleReading
         end = self._text.find(char, self._at + 1, self._at + 256)
@@ -292,7 +292,7 @@ class JsonMender:
         return not self._only or key in self._known
 
     def _string(self, quote: str) -> None:  # noqa: C901 - one loop over quotes
-        """Read a string, whose end is a quote before which and after which the structure goes on."""
+        """Read a string up to a quote with plausible structure around it."""
         text, begin = self._text, self._at + 1
         pos, inner = begin, 0
         closer = _QUOTES[quote]
@@ -322,20 +322,20 @@ class JsonMender:
                 return
             beside = text[pos : pos + 1] if inner % 2 else text[max(begin, pos - 2) : pos - 1]
             if beside.isalnum():
-                raise NoSingleReading  # it does not close, or open, anything in the string
+                raise NoSingleReading  # it neither opens nor closes anything in the string
             inner += 1
         held = text[begin : pos - 1]
         if pos == len(text) and "".join(reversed(self._stack)) in re.sub(r"\s", "", held):
             raise NoSingleReading  # the quote begins another string
         if inner:
             if inner % 2 or _KEYLIKE(held) or self._marker.search(held) or within(held):
-                raise NoSingleReading  # quotes around the whole of it may be those of the string, written twice
+                raise NoSingleReading  # quotes around the whole text may be the string's, written twice
             self._slip('escape quotes inside a string as \\"')
         self._out.append(encoded(held, single=quote == "'"))
         self._at = pos
 
     def _ends_string(self, at: int, inner: int = 0) -> bool:  # noqa: PLR0911 - one for each thing that follows
-        """Whether the structure goes on at `at`, right after a quote."""
+        """Whether structure continues at `at`, directly after a quote."""
         text = self._text
         closed = _CLOSED(text, at)
         if closed is None:
@@ -362,7 +362,7 @@ class JsonMender:
         return another or _NEXT_VALUE(text, rest) is not None
 
     def _marked(self, at: int) -> bool:
-        """Whether closing brackets at `at`, none of which is open, belong to a marker of the format."""
+        """Whether unopened closing brackets at `at` belong to a marker of the format."""
         closed = _CLOSED(self._text, at)
         return closed is not None and self._marker.match(self._text, closed.end()) is not None
 
@@ -372,17 +372,17 @@ class JsonMender:
         return rest > at and key is not None and key[1] in self._known
 
     def _unclosed(self, begin: int, inner: int) -> None:
-        """Take a string that no quote ends: up to the closing brackets, or the format's marker."""
+        """Read a string without an end quote, up to the closing brackets or the format's marker."""
         marker = next(self._marker.finditer(self._text, begin), None)
         if marker is None:
-            raise NoSingleReading  # the rest of it is cut off
+            raise NoSingleReading  # its rest was cut off
         end = marker.start()
         held = self._text[begin:end]
         closed = held.rstrip(" \t\r\n}]")
         brackets = re.sub(r"\s", "", held[len(closed) :])
         due = "".join(reversed(self._stack))
         if inner or _KEYLIKE(held) or _REST.sub("", self._marker.sub("", self._text[end:])):
-            raise NoSingleReading  # what follows the marker may be part of the string
+            raise NoSingleReading  # the text after the marker may be part of the string
         if brackets != due:
             raise NoSingleReading
         end = begin + len(closed)

@@ -1,8 +1,8 @@
-"""Calls in a language of literals, mended by one change: a sign of an argument, a quote, a bracket, a comma.
+"""Mends calls in a notation of literals by one change: an argument's sign, a quote, a bracket or a comma.
 
     [f(a: 'x', b: 1)]       [f(a='x', b=1]       [f(a='x', t=[1, 2)]       [f(a='x' b=1)]
 
-Every change that there may be is tried, so that a call which two of them make readable in two ways is none.
+All possible changes are tried, so that a call with two mended readings stays a failure.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from toolfmt.dialect.syntax import Form, spelled
 from toolfmt.parsers.mending.mend_tags import Mend
 
 _MOST: Final = 24
-"""Places of a call at which something may be missing, at the most."""
+"""The largest number of places in a call at which something may be missing."""
 _BRACKET: Final = re.compile(r"[)\]}]")
 _PLACE: Final = re.compile(r"\s*[,)\]}]|(?<=[=\[{:])(?=[^\s'\"])")
-"""Where a value may end or begin."""
+"""A place where a value may end or begin."""
 _NEXT: Final = re.compile(rf"(?<=[^\s,(\[{{])(?=\s+{KEYWORD}\s*=)")
 _OTHER: Final = re.compile(rf"(?<=[(,])(\s*)([\"']?)({KEYWORD})\2\s*(?::=?|==|=>|=)\s*(?=[^\s=])")
-"""An argument's name, and what is written for its sign."""
+"""An argument's name, with what was written as its sign."""
 
 
 class LiteralMender:
-    """Gives the texts that a broken call of keywords may have been meant as."""
+    """Generates the texts that a broken call may have been meant as."""
 
     def __init__(self, forms: Iterable[Form], keys: Collection[str]) -> None:
-        """Mend calls of these forms, whose arguments have names among `keys`."""
+        """Mend calls of these forms with arguments named in `keys`."""
         forms = [form for form in forms if form.literals is not None and form.literals.keywords]
         self._quotes = sorted({quote for form in forms if form.literals for quote in form.literals.quotes})
         self._ends = tuple({end[-1] for form in forms for end in map(str.strip, (form.call, *_closer(form))) if end})
         self._keys = keys
 
     def mends(self, raw: str) -> Iterator[list[Mend]]:
-        """Return all changes as one group; none for a call that is cut off."""
+        """Yield all changes as one group; nothing for a call that was cut off."""
         if not raw.rstrip().endswith(self._ends):
             return
         signs = _OTHER.sub(lambda found: f"{found[1]}{found[3]}=" if found[3] in self._keys else found.group(), raw)
@@ -58,5 +58,5 @@ class LiteralMender:
 
 
 def _closer(form: Form) -> list[str]:
-    """The closer of a form's calls, where they have one."""
+    """Return the closer of a form's calls, if they have one."""
     return [spelled(form.section.partition("{calls}")[2])]

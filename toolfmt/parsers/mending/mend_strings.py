@@ -1,4 +1,4 @@
-r"""The text of a string that is broken: where its quotes may have been, and how it is written.
+r"""Decides how the text of a broken string was meant, and writes it as JSON.
 
 "a.txt], "n": 1      the bracket may be the quote, misspelt: unclear
 "it\'s"              `it's`
@@ -22,13 +22,13 @@ class NoSingleReading(Exception):  # noqa: N818 - control flow inside the mender
 
 
 def within(held: str) -> bool:
-    """Whether quotes are around the whole of a text."""
+    """Whether a text is entirely in quotes."""
     held = held.strip()
     return {held[:1], held[-1:]} <= ODD_ENDS
 
 
 def odd_end(text: str) -> bool:
-    """Whether a text ends with what may be its quote, misspelt, or follow it."""
+    """Whether a text ends with a possible misspelt quote, or with what may follow the quote."""
     text = text.rstrip()
     last = text[-1:]
     opener = _OPENERS.get(last)
@@ -36,7 +36,7 @@ def odd_end(text: str) -> bool:
 
 
 def encoded(held: str, *, single: bool = False) -> str:
-    """Write a string's text, escapes and all, as a JSON string."""
+    """Write a string's text, including its escapes, as a JSON string."""
     if single:
         held = held.replace("\\'", "'")
     elif _UNCLEAR_ESCAPE(held):

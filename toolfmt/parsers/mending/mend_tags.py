@@ -1,11 +1,11 @@
-r"""Broken tags made whole: the texts that one slip in a tag leaves, as far as the format's own tags decide.
+r"""Mends broken tags: generates the texts that one slip in a tag may stand for, given the format's tags.
 
     <parameter=path\nnotes.txt</paramter>
     ^ without >              ^ misspelt: `</parameter>`
 
-The tags of a format are few, and those with a tool's name or an argument's are as many as the tools have. Whatever
-looks like one of them and is none is put right, one place at a time; where a tag is missing altogether, it is
-written where the next one shows that it is. Which of the texts was meant, the reader says.
+A format has few tags, and those with names of tools or arguments are limited by the tools. Text that
+resembles one of them is corrected, one place at a time; a tag that is missing altogether is
+inserted where the next tag proves it. The reader decides which of the texts was meant.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LIKE = re.compile(
     r"|(?:(?<=[\s>])|(?<![\s\S]))[\w:.\-|\uff5c]{1,60}+(?:[ =][^<>\n/]{0,100})?>"
     r"|/[\w:|\uff5c]{1,60}+>|\|[\w:]{1,60}+\|>"
 )
-"""What looks like a tag: a whole one, one without its `>`, one without its `<`."""
+"""Text like a tag: complete, without its `>`, or without its `<`."""
 _FENCE = re.compile(r"(?m)^[ \t]{0,16}`{3,8}[\w+.\-]{0,32}[ \t]{0,16}(?:\n|\Z)")
 _ATTRIBUTE = re.compile(r"(?<=\w)\s+\w+\s*=")
-"""What other formats write where these tags have `=` or nothing: `<function name="f">`."""
+"""Attributes in other formats' style, where these tags have `=` or nothing: `<function name="f">`."""
 _WORDS = re.compile(r"\w+")
 _OPTIONAL = re.compile(r"\{\?.*?\?\}")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -39,17 +39,17 @@ _BEGUN = r"<(?:[/|\uff5c][^<>\n]{0,64}+>?)?\s*+\Z"
 """A closing tag at a text's end, or the beginning of one."""
 _LAST_TAG = re.compile(r"<\w[^<>/\n]{0,48}>(?=\s*\Z)").search
 _VALUES = {"type": ("string", "number", "integer", "boolean", "array", "object", "null"), "string": ("true", "false")}
-"""What is in the slots of an argument's tag beside its name."""
+"""The values of the slots of an argument's tag besides its name."""
 _STRUCTURE = re.compile(r"\s*[\[{]").match
 _MOST = 24
-"""Places that are put right at the most."""
+"""The largest number of corrected places."""
 _SHORTEST = 4
 """Letters that a word needs before one of them may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """A tag of the format: its text, the letters of its markup and those of the name in it."""
+    """A tag of the format: its text, the letters of its markup, and those of the name in it."""
 
     text: str
     word: str
@@ -63,12 +63,12 @@ class Markup:
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """A text that may have been meant, and what is different in it."""
+    """A possible intended text, and a description of the change."""
 
     text: str
     slip: str
     alone: bool = False
-    """The text must be one call: another one in it was a part of a text before."""
+    """Whether the text must be a single call: another call in it was part of a text."""
 
 
 def _letters(text: str) -> str:
@@ -76,7 +76,7 @@ def _letters(text: str) -> str:
 
 
 class TagMender:
-    """The tags of a form, for tools."""
+    """The tags of a form for the offered tools."""
 
     def __init__(self, form: Form, tools: Iterable[ToolDefinition]) -> None:
         tools = list(tools)
@@ -86,9 +86,9 @@ class TagMender:
             self._collect(form.section.replace("{calls}", form.call), {"name": tool.name if tool else ""})
         elements = form.elements
         self._openers: dict[str, str] = {}
-        """The tags before an argument's value, and what closes it."""
+        """The tags before an argument's value, with its closer."""
         self._arguments: dict[str, str] = {}
-        """Those of them that name the argument, by it."""
+        """Those of them that name an argument, by its name."""
         if elements is not None:
             opener, _, closer = spelled(elements.member).partition("{value}")
             self._collect(elements.member, {})
@@ -117,7 +117,7 @@ class TagMender:
         return tuple(self._tags)
 
     def _collect(self, template: str, names: dict[str, str]) -> None:
-        """Add the tags of a template, with its optional parts and without."""
+        """Add the tags of a template, with and without its optional parts."""
         for variant in dict.fromkeys((spelled(template), _OPTIONAL.sub("", template))):
             for found in _TAG.finditer(re.sub(r"\{(?:calls|members|value|args|call|payload)\}", "\n", variant)):
                 slots = _SLOT.findall(found.group())
@@ -133,14 +133,14 @@ class TagMender:
                     self._tags[text] = Markup(text, word if word != whole else whole, letters if word != whole else "")
 
     def closes_after_tag(self, arguments: JsonObject, raw: str) -> bool:
-        """Whether a value ends with a tag that `raw` has in the place of an argument's closer."""
+        """Whether a value ends with a tag that `raw` has instead of an argument's closer."""
         closers = "|".join(map(re.escape, sorted(set(self._openers.values()))))
         found = (_LAST_TAG(value) for value in arguments.values() if isinstance(value, str))
         tags = [one.group() for one in found if one is not None] if closers else []
         return any(re.search(rf"{re.escape(tag)}\s*(?:{closers})", raw) is None for tag in tags)
 
     def holds(self, value: JsonValue) -> bool:
-        """Whether a text of a value holds a tag of the format, or most of one, or ends where a closing tag begins."""
+        """Whether a string in a value contains a tag of the format, or most of one, or ends where a closer begins."""
         if self._parts is None:
             parts = {part for tag in self._tags for part in (tag[1:], tag[:-1])}
             parts.update(f"</{key}>" for key in self._arguments)
@@ -158,7 +158,7 @@ class TagMender:
         return False
 
     def mends(self, raw: str) -> Iterator[list[Mend]]:
-        """Return the texts, in groups: what is in a group is less likely than what was in those before."""
+        """Yield the texts in groups, the likelier groups first."""
         yield [*self._unfenced(raw)]
         places = [place for found in _LIKE.finditer(raw) if (place := self._place(found)) is not None]
         yield from self._groups(raw, places)
@@ -168,7 +168,7 @@ class TagMender:
         yield [*self._missing(raw)]
 
     def _unfenced(self, raw: str) -> Iterator[Mend]:
-        """Leave the lines of a code fence out, unless it is in an argument."""
+        """Remove the lines of a code fence, unless it is in an argument."""
         text: list[str] = []
         end, inside = 0, False
         for fence in _FENCE.finditer(raw):
@@ -196,7 +196,7 @@ class TagMender:
             yield [Mend(text, "; ".join(slips))]
 
     def _place(self, found: re.Match[str]) -> list[tuple[int, int, Markup]] | None:
-        """Which tags may have been meant by what looks like one; None if it is one, or like none."""
+        """Return the tags that a match may have been meant as; None if it is one, or resembles none."""
         like, start, end = found.group(), found.start(), found.end()
         if like in self._tags:
             return None
@@ -205,14 +205,14 @@ class TagMender:
         tags = tags or self._keyed(like)
         if not tags and like[-1] == ">":
             tags = list(self._near(letters, closes="/" in like[:2]))
-        elif not tags:  # text follows where the > is missing
+        elif not tags:  # text follows the missing >
             begun = (self._begun.get(like[:length]) for length in self._lengths)
             tag = next(filter(None, begun), None)
             return [(start, start + len(tag.text) - 1, tag)] if tag is not None else None
         return [(start, end, tag) for tag in tags] or None
 
     def _keyed(self, like: str) -> list[Markup]:
-        """The tag of an argument that was written as an element of the argument's name."""
+        """Return the tag of an argument that was written as an element with the argument's name."""
         name = like[1:-1].strip()
         if like[-1:] != ">" or name.lstrip("/") not in self._arguments:
             return []
@@ -230,7 +230,7 @@ class TagMender:
             yield from (tag for tag in self._known.get(letters[:-1], ()) if tag.closes)
 
     def _surplus(self, raw: str) -> Iterator[Mend]:
-        """Leave out a tag that is there twice, and one more `<` before a tag or `>` after it."""
+        """Remove a repeated tag, and a surplus `<` before or `>` after a tag."""
         for found in _TAG.finditer(raw):
             tag, start, end = found.group(), found.start(), found.end()
             if tag not in self._tags:
@@ -244,7 +244,7 @@ class TagMender:
                 yield Mend(raw[:end] + raw[end + 1 :], f"write {tag} instead of {raw[start : end + 1]!r}")
 
     def _other_closers(self, raw: str) -> Iterator[Mend]:
-        """Write the closing tag of an argument, if that is its whole closer, instead of another one after its value."""
+        """Replace a wrong closing tag after an argument's value, if the tag is the whole closer."""
         closer = ""
         for found in _TAG.finditer(raw):
             tag = found.group()
@@ -266,7 +266,7 @@ class TagMender:
                 yield Mend(raw[: opened.end()] + mended.text + raw[closed.start() :], "; ".join(mended.slips))
 
     def _missing(self, raw: str) -> Iterator[Mend]:
-        """Write the closing tag of an argument before the tag that shows that it is missing."""
+        """Insert an argument's closing tag before the tag that proves it missing."""
         closer = ""
         for found in _TAG.finditer(raw):
             if found.group() not in self._tags:

@@ -1,8 +1,8 @@
-"""Broken calls mended, only when asked for, and never in silence.
+"""Mends broken calls on request, with a notice for each.
 
-A failed call's text is mended and read again by the same dialect. The failure stays in the events; the mended
-call follows under an index of its own, with a `repaired` notice that says what was mended. Where what follows a
-slip does not leave one reading, there is no call.
+A failed call's text is mended and read again in the same dialect. The failure stays in the events; the mended
+call follows with its own index and a `repaired` notice that describes the change. If what follows a
+slip does not leave exactly one reading, there is no call.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from toolfmt.parsers.mending.mend_tags import Mend, TagMender
 from toolfmt.schema import declares, problems, property_names
 
 _MOST = 100_000
-"""Characters of a call that is mended, at the most."""
+"""The longest call, in characters, that is mended."""
 _WORK, _SETUP = 4_000_000, 200
-"""Characters that are read again in one answer at the most, and how many opening a parser counts for."""
+"""The largest number of characters read again in one answer, and the cost of opening a parser in characters."""
 _REASONS = frozenset({"truncated", "malformed"})
 _FENCE = re.compile(r"\s*`{3}(?:json|tool_call|tool_code|python|xml)?\s*\Z")
 _TAG = re.compile(r"<[^<>]{1,256}>")
@@ -39,7 +39,7 @@ _REST = re.compile(r"[\s\]});,`>]+")
 
 
 class RepairingParser(PassingParser):
-    """Passes a parser's events on and tries to mend each call that failed for how it is written."""
+    """Wraps a parser and tries to mend each call that failed because of how it is written."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class RepairingParser(PassingParser):
         syntax: Syntax | None,
         tools: Mapping[str, ToolDefinition],
     ) -> None:
-        """Mend the failures of `parser`; `reopen` gives a fresh parser of the same dialect."""
+        """Mend the failures of `parser`; `reopen` opens a new parser of the same dialect."""
         super().__init__(parser)
         self._read = reopen
         self._mender = _Mender(syntax, tools) if syntax is not None else None
@@ -67,9 +67,9 @@ class RepairingParser(PassingParser):
         return out
 
     def _again(self, failure: CallFailed) -> list[Event]:
-        """Mend a call that failed, where the likeliest texts that can be read are the same calls."""
+        """Mend a failed call if the likeliest readable texts give the same calls."""
         if self._mender is None or self._calls(failure.raw, failure.raw):
-            return []  # what reads as it is failed for what is around it: it may be quoted
+            return []  # a text that can be read unchanged failed because of its surroundings: it may be quoted
         known = self._mender.known(failure.name)
         for group in self._mender.texts(failure.raw):
             found: tuple[list[Event], str] | None = None
@@ -89,7 +89,7 @@ class RepairingParser(PassingParser):
         return []
 
     def _calls(self, text: str, raw: str) -> list[Event]:
-        """Read a text; no events unless it is calls that fit their tools, and nothing else."""
+        """Read a text; return no events unless it consists only of calls that fit their tools."""
         self._left -= len(text) + _SETUP
         if self._left < 0 or self._mender is None:
             return []
@@ -118,7 +118,7 @@ class RepairingParser(PassingParser):
 
 
 class _Mender:
-    """The texts that a broken call of a dialect may have been meant as."""
+    """Generates the texts that a dialect's broken call may have been meant as."""
 
     def __init__(self, syntax: Syntax, tools: Mapping[str, ToolDefinition]) -> None:
         self._tools = tools
@@ -135,7 +135,7 @@ class _Mender:
         return name in self._tools
 
     def fits(self, call: ToolInvocation, raw: str) -> bool:
-        """Whether a call is of an offered tool and has only its arguments, with no tag and no other argument in one."""
+        """Whether a call is of an offered tool, with only its arguments, and no tag or other argument inside one."""
         if self._tags.holds(call.arguments) or self._tags.closes_after_tag(call.arguments, raw):
             return False
         if not self._tools:
@@ -148,7 +148,7 @@ class _Mender:
         return fitting and not may_belong_outside(call.arguments, tool.parameters) and _valid(tool, call)
 
     def texts(self, raw: str) -> Iterator[list[Mend]]:
-        """Return the texts in groups, the likelier first."""
+        """Yield the texts in groups, the likelier groups first."""
         if self._frames:
             if (text := single_braces(raw)) != raw:
                 yield [Mend(text, SINGLE)]
@@ -163,9 +163,9 @@ class _Mender:
             return
         before = raw[:at].rstrip()
         if _QUOTED(_TAG.sub("", before)):
-            return  # the bracket is part of a text
+            return  # the bracket is part of a string
         if before.endswith("[") and not before.endswith("[["):
-            at = len(before) - 1  # the object is in a list, which is cut off with it
+            at = len(before) - 1  # the object is in a list that was cut off with it
         found = JsonMender(raw, at, self._marker, self._keys, self._outer, only=bool(self._tools)).mended()
         if found is None:
             return
@@ -186,7 +186,7 @@ def _valid(tool: ToolDefinition, call: ToolInvocation) -> bool:
     try:
         return not problems(tool, call.arguments)
     except SchemaError:
-        return True  # a schema that cannot be checked against says nothing
+        return True  # an unusable schema decides nothing
 
 
 def _begins(one: ToolInvocation, other: ToolInvocation) -> bool:
@@ -205,7 +205,7 @@ def _called(events: list[Event]) -> list[ToolInvocation]:
 
 
 def _template_keys(form: Form) -> Iterator[str]:
-    """The keys of a call that is a JSON object."""
+    """Yield the keys of a call that is a JSON object."""
     stack: list[object] = [form.json.template, *form.json.accepts] if form.json is not None else []
     while stack:
         node = stack.pop()
@@ -215,7 +215,7 @@ def _template_keys(form: Form) -> Iterator[str]:
 
 
 def _frame(form: Form) -> tuple[str, str] | None:
-    """What is written before and after the JSON of one call; nothing before it where the name is there."""
+    """Return the text before and after a call's JSON; nothing before it if that contains the name."""
     whole = form.section.replace("{calls}", form.call)
     slot = next((slot for slot in BODY_SLOTS & {"call", "args"} if f"{{{slot}}}" in whole), None)
     if slot is None or form.literals is not None:

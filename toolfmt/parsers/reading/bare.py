@@ -1,10 +1,10 @@
-"""JSON calls that are in prose or a code fence, without a marker.
+"""Reads JSON calls without a marker, in prose or in a code fence.
 
     Sure: {"name": "search", "args": {"q": "x"}}
 
-Every object and every list is a candidate. It is held while it may still be a
-call, or a list of calls, and is text as soon as it can be none; what is
-inside text is never looked at. Of a list in which one element is a call, the
+Every object and every list is a candidate. It is held back while it may still be a
+call, or a list of calls, and becomes text as soon as it cannot be one; what is
+inside text is never examined. If one element of a list is a call, the
 others are calls too, or failures.
 """
 
@@ -33,36 +33,36 @@ _NEXT = rf"{GAP};{GAP}"
 _NEXT_IN_FENCE = rf"{GAP}[;,]?{GAP}"
 _SIBLING = regex.compile(r"\]|,\s{0,64}\{\s{0,64}[\"']")
 _FRAME = " \t\r\n]},"
-"""What may come after the calls of a list, up to the end of the object that holds it."""
+"""Characters that may follow the calls of a list, up to the end of the object around it."""
 MOST_SECOND_LOOKS = 16
-"""How many broken candidates are read again from the first string that may be none: each may reach to the end."""
+"""The number of broken candidates that are read again from a doubtful string; each may reach to the end."""
 
 
 @cache
 def _json_after(before: str) -> regex.Pattern[str]:
-    """What may be a call, after what separates two; compiled when a call without a marker is first read."""
+    """Return the pattern of a possible call after a separator; compiled when the first bare call is read."""
     return regex.compile(before + JSON_START)
 
 
 @lru_cache(maxsize=32)
 def _fence(ticks: int) -> regex.Pattern[str]:
-    """The end of a code fence of so many characters."""
+    """Return the pattern of the end of a code fence of this many characters."""
     return regex.compile(rf"\s{{0,256}}`{{{ticks}}}")
 
 
 class _NoCall(Exception):  # noqa: N818 - control flow, never seen by callers
-    """What was held is text."""
+    """The candidate is text."""
 
 
 class _Full(Exception):  # noqa: N818 - as above
-    """There are as many calls as there may be."""
+    """The limit of calls is reached."""
 
 
 class BareReader:
-    """Reads one candidate and those that follow it directly."""
+    """Reads one candidate, and those that directly follow it."""
 
     def __init__(self, cur: Cursor, sink: Sink, call: tuple[JsonCall, JsonNode], skipper: Skipper) -> None:
-        """Read from `cur` into `sink` what has the shape of `call`."""
+        """Read calls of the shape `call` from `cur` into `sink`."""
         self._cur = cur
         self._sink = sink
         self._skipper = skipper
@@ -72,7 +72,7 @@ class BareReader:
         self._second_looks = MOST_SECOND_LOOKS
 
     def read(self, found: regex.Match[str]) -> Reading[None]:
-        """Read the candidate whose fence, if any, is `found` and whose bracket comes next."""
+        """Read the candidate at the next bracket; `found` is its fence, if any."""
         cur = self._cur
         cur.mark()
         cur.pos = found.end()
@@ -100,7 +100,7 @@ class BareReader:
         cur.release()
 
     def _candidate(self) -> Reading[bool]:
-        """Read the object or list at the cursor; whether it held a call, or what was meant as one."""
+        """Read the object or list at the cursor; return whether it contained a call, or was meant as one."""
         cur, ends = self._cur, self._ends
         begin = cur.at
         ends.begin()
@@ -122,7 +122,7 @@ class BareReader:
         return ends.sure
 
     def _object(self) -> Reading[None]:
-        """Read an object that is alone: a call, or what holds a list of calls."""
+        """Read a single object: a call, or the object around a list of calls."""
         cur = self._cur
         begin, before = cur.at, self._sink.calls
         found = self._open()
@@ -130,7 +130,7 @@ class BareReader:
         try:
             yield from found.read(cur, self._shape)
         except (Malformed, Truncated) as problem:
-            if self._ends.sure and found.draft.index < 0:  # an element has reported it
+            if self._ends.sure and found.draft.index < 0:  # an element has already reported it
                 raise
             yield from self._fail_broken(found.draft, problem, begin, meant=found.meant and not foreign(found))
             return
@@ -145,11 +145,11 @@ class BareReader:
             yield from self._emit_verdict(found, verdict)
 
     def _list(self) -> Reading[None]:
-        """Read a list that may be one of calls."""
+        """Read a list that may be a list of calls."""
         cur, sink = self._cur, self._sink
         cur.pos += 1
         note = self._slip if self._json.tolerant else None
-        due, began = False, False  # a comma is due; an element was read
+        due, began = False, False  # whether a comma is expected; whether an element was read
         while True:
             char = peek(cur) or (yield from skip_space(cur, note))
             if char == ",":
@@ -177,7 +177,7 @@ class BareReader:
                 due = began = True
 
     def _element(self, cur: Cursor, node: JsonNode) -> Reading[None]:
-        """Read an element of a list that a key of the format names."""
+        """Read an element of a list under one of the format's keys."""
         yield from self._item(cur, node, wrapped=True)
 
     def _item(self, cur: Cursor, node: JsonNode, *, wrapped: bool = False) -> Reading[None]:
@@ -195,7 +195,7 @@ class BareReader:
             else:
                 yield from read_value(cur, IGNORED, ignore, found.limits, tolerant=self._json.tolerant)
         except (Malformed, Truncated) as problem:
-            if self._sink.calls > before and found.draft.index < 0:  # an element of its own has reported it
+            if self._sink.calls > before and found.draft.index < 0:  # an element of its list has already reported it
                 raise
             if isinstance(problem, Truncated) or not found.ends_before(cur, problem):
                 meant = found.meant and not foreign(found)
@@ -210,7 +210,7 @@ class BareReader:
             raise _NoCall
 
     def _open(self) -> CallObject:
-        """Begin to read an object as a call."""
+        """Start reading an object as a call."""
         sink = self._sink
         if sink.full:
             raise _Full
@@ -218,7 +218,7 @@ class BareReader:
         return CallObject(self._json, draft, sink.options.limits, self._element)
 
     def _held_calls(self, found: CallObject, before: int) -> bool:
-        """Whether the object was there for its list of calls alone."""
+        """Whether the object only wraps its list of calls."""
         if not found.listed or found.draft.index >= 0 or self._sink.calls == before:
             return False
         cur = self._cur
@@ -231,7 +231,7 @@ class BareReader:
 
     def _emit_verdict(self, found: CallObject, verdict: Verdict, *, listed: bool = False) -> Reading[None]:
         """Decide what a complete object is."""
-        self._cur.deadline = NEVER  # what follows is no part of the call
+        self._cur.deadline = NEVER  # what follows is not part of the call
         call, given = verdict.kind == "call", found.arguments or found.rest or ()
         more = call and (yield from find_late(self._cur, found.draft, given)) is not None
         if more or (call and (yield from goes_on(self._cur, listed=listed))):
@@ -251,7 +251,7 @@ class BareReader:
     def _fail_broken(
         self, draft: Draft, problem: Malformed | Truncated, begin: int, *, meant: bool, listed: bool = False
     ) -> Reading[None]:
-        """Report an object or element, begun at `begin`, that broke; raises where it is not a call or has no end."""
+        """Fail a broken object or element that began at `begin`; raises if it is not a call or has no end."""
         cur = self._cur
         cur.deadline = NEVER
         if not (meant or self._ends.sure):
@@ -270,7 +270,7 @@ class BareReader:
             raise problem
 
     def _sibling(self) -> Reading[bool]:
-        """Go on to what looks like the next element or the end of the list; False, not moved, where none is near."""
+        """Move to the next likely element or the end of the list; return False, without moving, if none is near."""
         cur = self._cur
         limit = cur.at + NEAR
         while True:
@@ -284,7 +284,7 @@ class BareReader:
             yield
 
     def _text(self, begin: int, *, broken: bool) -> Reading[None]:
-        """Pass a candidate on as text."""
+        """Emit a candidate as text."""
         cur, sink = self._cur, self._sink
         self._ends.forget()
         lines = True

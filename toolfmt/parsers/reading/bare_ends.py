@@ -1,12 +1,12 @@
-"""What is emitted of calls without a marker, and when.
+"""Decides what is emitted for calls without a marker, and when.
 
     [{"name": "gone", "args": {}}, {"name": "search", "args": {}}]
      ^ fails, as soon as           ^ this is a call            ^ and here it ends
 
-Where a call ends is reported late: what closes its list, object or fence belongs to
-it. That an element is not a call is reported only when another one is. An object is a
-call only if its whole shape fits and its name is that of an offered tool, or, when
-no tools are given, if it holds nothing but a call's own keys.
+A call's end is emitted late, because the closers of its list, object or fence belong to
+it. An element that is not a call fails only if another element is one. An object is a
+call only if its whole shape fits and its name is that of an offered tool, or, if
+no tools are given, if it contains nothing but a call's own keys.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _CALL, _TEXT = Verdict("call"), Verdict("text")
 
 
 def foreign(found: CallObject) -> bool:
-    """Whether an object that no key of the format marks names a tool that is not offered."""
+    """Whether an object without a key of the format names a tool that is not offered."""
     return bool(found.offered) and found.draft.name not in found.offered and not _marked(found)
 
 
 def cannot_be_call(found: CallObject, node: JsonNode) -> bool:
-    """Whether an object can be no call any more, whatever follows."""
+    """Whether an object cannot become a call any more, whatever follows."""
     draft = found.draft
     if draft.index >= 0 or found.text_value is not None or _marked(found):
         return False
@@ -60,7 +60,7 @@ def judge(found: CallObject) -> Verdict:
         return ODD
     problem = found.problem()
     if problem and problem[0] == "missing_arguments" and not found.json.arguments_required:
-        problem = None  # an object of some other shape, not a call whose arguments went astray
+        problem = None  # an object of another shape, not a call with misplaced arguments
     marked = _marked(found)
     given = found.arguments is not None or (marked and not found.unknown)
     fits = draft.name in found.offered if found.offered else found.wrapped or not found.unknown
@@ -75,7 +75,7 @@ def judge(found: CallObject) -> Verdict:
 
 
 def _marked(found: CallObject) -> bool:
-    """Whether a key of the format stood around the call or in it."""
+    """Whether a key of the format is around the call or in it."""
     return found.wrapped or found.json.meant_by in found.keys
 
 
@@ -83,14 +83,14 @@ class BareEnds:
     """The calls of one candidate; the cursor's mark is after the last of them."""
 
     def __init__(self, cur: Cursor, sink: Sink) -> None:
-        """Emit to `sink` what `cur` reads."""
+        """Emit the calls that `cur` reads to `sink`."""
         self._cur = cur
         self._sink = sink
         self._before = 0
         self._ends: Callable[[str], None] | None = None
         self._doubts: list[tuple[Draft, Verdict, int]] = []
         self.next = 0
-        """Where the next call's span begins."""
+        """The offset at which the next call's span begins."""
 
     def begin(self) -> None:
         """Begin a candidate at the mark."""
@@ -99,40 +99,40 @@ class BareEnds:
 
     @property
     def sure(self) -> bool:
-        """Whether the candidate has held a call, or what was meant as one."""
+        """Whether the candidate contained a call, or an object meant as one."""
         return self._sink.calls > self._before
 
     def call(self, draft: Draft, arguments: JsonObject) -> None:
-        """What was read is a call."""
+        """Emit the draft as a call."""
         self._claim(draft)
         at = self._cur.at
         self._keep(lambda more: draft.end(arguments, at + len(more)))
 
     def fail(self, draft: Draft, reason: str, detail: str) -> None:
-        """What was read was meant as a call."""
+        """Fail the draft, which was meant as a call."""
         self._claim(draft)
         at, raw = self._cur.at, self._cur.since(draft.start)
         self._keep(lambda more: draft.fail(raw + more, reason, detail, at + len(more)))
 
     def end(self, more: str) -> None:
-        """The last call has ended; `more`, read since, belongs to it."""
+        """End the last call; `more`, read since, belongs to it."""
         ends, self._ends = self._ends, None
         if ends is not None:
             self._sink.ahead.clear()
             ends(more)
 
     def end_here(self) -> None:
-        """The last call has ended with all that was read."""
+        """End the last call with everything that was read."""
         self.end(self._cur.marked())
         self.end_candidate()
 
     def end_candidate(self) -> None:
-        """What was read belongs to no further call."""
+        """End the candidate: what was read belongs to no further call."""
         self._cur.mark()
         self.next = self._cur.at
 
     def hold_non_call(self, draft: Draft, verdict: Verdict) -> bool:
-        """Keep an element that is not a call: it fails if another is one. False where too many are kept."""
+        """Keep a non-call element, which fails if another element is a call; return False if too many are kept."""
         sink = self._sink
         if not self._doubts:
             sink.ahead.append(self._emit_doubts)
@@ -141,7 +141,7 @@ class BareEnds:
         return sink.calls + len(self._doubts) < sink.options.limits.calls
 
     def slip(self, what: str) -> None:
-        """Note a slip beside the elements of a list, as soon as that is known to be one of calls."""
+        """Report a slip between a list's elements, once the list is known to be one of calls."""
         at = self._cur.at
         if self.sure:
             self._sink.note("repaired_json", what, (at, at))
@@ -161,9 +161,9 @@ class BareEnds:
 
     def _claim(self, draft: Draft) -> None:
         draft.claim()
-        draft.start = max(draft.start, self._cur.mark_at)  # what comes before belongs to a call of its own list
+        draft.start = max(draft.start, self._cur.mark_at)  # what comes before belongs to a call of its list
 
     def _keep(self, ends: Callable[[str], None]) -> None:
         self._ends = ends
-        self._sink.ahead.append(lambda: self.end(""))  # before another one begins
+        self._sink.ahead.append(lambda: self.end(""))  # before the next call begins
         self.end_candidate()

@@ -1,4 +1,4 @@
-"""Ends of a call that come too early: what follows them was meant to be in it.
+"""Detects ends of calls that come too early, so that what follows was meant to be in the call.
 
 f[ARGS]{"a": {"b": 1}}}              the last brace is too many: a notice
 f[ARGS]{"a": {"b": 1}}, "c": 2}      the object ended too early: no call
@@ -28,15 +28,15 @@ from toolfmt.schema import declares, takes_none
 Note: TypeAlias = Callable[[str, str, int, int], None]
 
 _ARGUMENT = r"<(?:[|\uff5c]\w{1,16}[|\uff5c])?(?:[Pp]aram|[Aa]rg)\w{0,12}[\s=>]"
-"""What an argument begins with in the formats that write elements."""
+"""The beginning of an argument in formats with elements."""
 HOLDS_ARGUMENT = regex.compile(_ARGUMENT).search
 _CLOSES = regex.compile(r"(?:[^\s\w]{1,4}(?:\w{1,16}[^\s\w]{1,4})?)?</")
-"""What is no argument's tag with a slip in it."""
+"""Closing tags, which are no misspelt tags of arguments."""
 _WORDS_AFTER = regex.compile(rf"{_CLOSES.pattern}[^<>]{{1,64}}>\s{{0,64}}\w")
 _MORE = regex.compile(r"[(\[{]|[ \t]{0,64}\r?\n[ \t]{0,64}\w[\w ]{0,24}:[ \t]{0,64}[\[{]")
-"""What follows a call of literals whose arguments are elsewhere: brackets, or a labelled object in the next line."""
+"""What follows a call of literals with misplaced arguments: brackets, or a labelled object on the next line."""
 _GLUED = regex.compile(rf"""[\w"'\\=)]|[\]}}]\S|{_MORE.pattern}""")
-"""The same where no marker is due: also what is a part of an expression."""
+"""The same where no marker is expected; parts of an expression count too."""
 _GOES_ON = regex.compile(
     rf"""\s{{0,64}}{_ARGUMENT}"""
     r"""|[ \t]{0,64}(?:,\s{0,64}(?:["']|[\w.$\-]{1,64}["']?\s{0,8}:)"""
@@ -44,14 +44,14 @@ _GOES_ON = regex.compile(
 )
 _LISTED_GOES_ON = regex.compile(rf"(?!\s{{0,64}}\])(?:{_GOES_ON.pattern})")
 _MEMBER = regex.compile(r"""[^"',)\]}\n]{0,64}["',)\]}]""").match
-"""Matches the beginning of a member, not a last word."""
+"""Matches the beginning of a member, but not a final word."""
 _STRING_REST = regex.compile(r'[^\n"<\[{]{1,256}"[ \t]{0,8}[,:\]}]')
-"""The rest of a string whose quote ended too early, its own quote, and what comes after a string in JSON."""
+"""The rest of a string that ended too early, its real quote, and what follows a string in JSON."""
 _OBJECT_REST = regex.compile(r"\s{0,64}\{[^\n{}]{0,256}\}[ \t]{0,8}\}")
-"""What looks like another object, with a brace too many: the rest of the first one."""
+"""An apparent second object with a surplus brace: the rest of the first one."""
 _OBJECT_AFTER = regex.compile(r"[)\]}\s]{0,64}\{")
 _IN_TEXT = regex.compile(r'[^\n"<\[{]{1,256}"|\s{0,64}\{\s{0,64}"')
-"""What follows brackets that ended a string too early: its rest, and its quote."""
+"""The rest of a string with its quote, after brackets that ended the string too early."""
 _OBJECT = regex.compile(r"\s{0,64}(?:\{|(?P<key>(?<=\n)[\w.\-]{1,64}):\s)")
 _TAG = regex.compile("<[^<>]+>")
 _NO_TAIL = regex.compile(r"(?!)")
@@ -61,14 +61,14 @@ _ODD_CLOSER = regex.compile(
     r"\s{0,64}(?P<mark>(?P<other></(?i:[\w:|]{0,24}(?:tool|func|call|invoke)[\w:|]{0,24})>)"
     r"|</[^<>\s]{2,64}>|<[|\uff5c]?[\w|\uff5c:\u2581]{3,64}>|\[/?[A-Z_]{3,40}\])"
 )
-"""A marker, which may be the `other` one of a format whose calls are elements."""
+"""A closing marker; the group `other` is one of another format with elements."""
 _CLOSE = 0.75
-"""How much of a misspelt marker must be right."""
+"""The fraction of a misspelt marker that must be right."""
 
 
 def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
-    """Read closers too many after an object that no marker ends; raises `Malformed` if its members go on."""
-    at, cur.deadline = cur.at, NEVER  # the call may be over
+    """Read surplus closers after an object without a closing marker; raises `Malformed` if its members continue."""
+    at, cur.deadline = cur.at, NEVER  # the call may have ended
     surplus = yield from _brackets(cur)
     yield from refuse_members(cur)
     if surplus and (yield from match_next(cur, _IN_TEXT)) is not None:
@@ -78,7 +78,7 @@ def close_object(cur: Cursor, draft: Draft) -> Reading[None]:
 
 
 def _brackets(cur: Cursor) -> Reading[bool]:
-    """Read closing brackets too many; whether there was one."""
+    """Read surplus closing brackets; return whether there was one."""
     at = cur.at
     for _ in range(_MOST_SURPLUS):
         found = yield from match_next(cur, _SURPLUS)
@@ -89,7 +89,7 @@ def _brackets(cur: Cursor) -> Reading[bool]:
 
 
 def skip_surplus(cur: Cursor, sink: Sink) -> Reading[None]:
-    """Read closing brackets too many after calls that their own brackets have closed, with a notice."""
+    """Read surplus closing brackets after calls that ended with their own brackets, with a notice."""
     at = cur.at
     if (yield from _brackets(cur)):
         sink.note("repaired_json", "surplus closing brackets", (at, cur.at))
@@ -98,9 +98,9 @@ def skip_surplus(cur: Cursor, sink: Sink) -> Reading[None]:
 def skip_odd_closer(
     cur: Cursor, note: Callable[[str, str, int, int], None], closers: Sequence[str], own: str
 ) -> Reading[None]:
-    """Read a closing marker that is misspelt, or another format's, where one of `closers` is missing, with a notice.
+    """Read a misspelt or foreign closing marker in place of one of `closers`, with a notice.
 
-    Markers of the format itself, which are in `own`, are left.
+    Markers in `own`, which are the format's, are not read.
     """
     found = yield from match_next(cur, _ODD_CLOSER)
     if found is None or found["mark"] in own or not any(map(str.strip, closers)):
@@ -115,13 +115,13 @@ def skip_odd_closer(
 
 
 def is_closer(cur: Cursor) -> Reading[bool]:
-    """Whether a closing tag follows, and no words after it, which may be a value: then the tag opened it by mistake."""
+    """Whether a closing tag follows without words after it; words may be a value that the tag opened by mistake."""
     closes = yield from match_next(cur, _CLOSES)
     return closes is not None and (yield from match_next(cur, _WORDS_AFTER)) is None
 
 
 def refuse_more(cur: Cursor, form: FormGrammar) -> Reading[None]:
-    """Raise `Malformed` where a call of literals that was read to its end goes on."""
+    """Raise `Malformed` if a complete call of literals continues."""
     if form.literals is None:
         return
     marked = form.form.section.partition("{calls}")[2].strip() or letters(form.form.call.rpartition("}")[2])
@@ -132,10 +132,10 @@ def refuse_more(cur: Cursor, form: FormGrammar) -> Reading[None]:
 def refuse_members(
     cur: Cursor, closer: str = "", tail: regex.Pattern[str] = _NO_TAIL, *, alone: bool = False
 ) -> Reading[None]:
-    """Raise `Malformed` where an object that was read to its end goes on with a member.
+    """Raise `Malformed` if a complete object continues with a member.
 
-    A section with a `closer` looks for that itself; brackets that end the input may begin the call's `tail`. After
-    arguments, which are `alone` before it, comes no other object.
+    A section with a `closer` searches for it itself; brackets at the input's end may begin the call's `tail`. If
+    the object is the arguments `alone`, no other object may follow.
     """
     if alone and (yield from match_next(cur, _OBJECT_AFTER)) is not None:
         raise Malformed("malformed", MEMBERS_AFTER, cur.at)
@@ -146,9 +146,9 @@ def refuse_members(
 
 
 def goes_on(cur: Cursor, *, listed: bool = False) -> Reading[bool]:
-    """Whether a member, or the rest of a string, follows an object that was read to its end; nothing is read.
+    """Whether a member, or the rest of a string, follows a complete object; reads nothing.
 
-    After an element of a list, which is `listed`, members of the object around the list may follow.
+    After an element of a list (`listed`), members of the object around the list may follow.
     """
     for pattern in (_LISTED_GOES_ON, _STRING_REST) if listed else (_GOES_ON, _STRING_REST, _OBJECT_REST):
         if (yield from match_next(cur, pattern)) is not None:
@@ -157,7 +157,7 @@ def goes_on(cur: Cursor, *, listed: bool = False) -> Reading[bool]:
 
 
 def refuse_body(cur: Cursor, form: FormGrammar, schema: JsonObject | None) -> Reading[None]:
-    """Raise `Malformed` where the arguments follow an element that closes itself; `schema` is the tool's."""
+    """Raise `Malformed` if the arguments follow a self-closing element; `schema` is the tool's."""
     found = yield from match_next(cur, _OBJECT if form.elements is None else form.elements.inside)
     if found is not None and _is_argument(found, form, schema):
         raise Malformed("malformed", "the call's element is closed before its arguments", cur.at)
@@ -178,14 +178,14 @@ def refuse_argument(cur: Cursor, form: FormGrammar, draft: Draft) -> Reading[Non
 
 
 def refuse_rest(cur: Cursor, form: FormGrammar, elements: ElementGrammar, draft: Draft) -> Reading[None]:
-    """Raise `Malformed` where what follows an unclosed call shows that it was not over."""
+    """Raise `Malformed` if what follows an unclosed call shows that it had not ended."""
     yield from refuse_argument(cur, form, draft)
     yield from refuse_nesting(cur, elements)
     yield from refuse_restart(cur, elements, draft)
 
 
 def note_part(cur: Cursor, form: FormGrammar, draft: Draft, end: regex.Match[str]) -> None:
-    """Report that a part of a call's closing marker is missing at its `end`; raises `Malformed` if a value holds it."""
+    """Report an incomplete closing marker at a call's `end`; raises `Malformed` if the rest is in a value."""
     missing = [tag for tag in _TAG.findall(form.form.call.rpartition("}")[2]) if tag not in end.group()]
     if any(map(cur.since(draft.start).__contains__, missing)):
         raise Malformed("malformed", "a part of the call's closing marker is in a value", cur.at)
@@ -193,7 +193,7 @@ def note_part(cur: Cursor, form: FormGrammar, draft: Draft, end: regex.Match[str
 
 
 def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Reading[None]:
-    """Skip the head of a call that is there twice, unless the first is a call or the second an argument."""
+    """Skip a repeated head of a call, unless the first is a call itself or the second an argument."""
     tool = draft.sink.options.tools.get(draft.name)
     alone = tool is not None and (
         takes_none(tool.parameters) or (elements.keyed_by_tag and declares(tool.parameters, draft.name))
@@ -205,7 +205,7 @@ def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Rea
 
 
 def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Reading[None]:
-    """Raise `Malformed` where an unclosed call is written again from its head on: the first was given up."""
+    """Raise `Malformed` if an unclosed call is written again from its head: the model abandoned the first one."""
     begun = yield from match_next(cur, elements.begin_again)
     if begun is None:
         return
@@ -219,11 +219,11 @@ def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Readi
 
 
 def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:
-    """Raise `Malformed` where an argument follows the call that begins in an unclosed one: it is the outer one's."""
+    """Raise `Malformed` if an argument follows a call inside an unclosed one: it belongs to the outer call."""
     begun = yield from match_next(cur, elements.begin_again)
     if begun is None:
         return
-    at, cur.deadline = cur.at, NEVER  # what is ahead is no part of the call
+    at, cur.deadline = cur.at, NEVER  # what follows is not part of the call
     cur.pos = begun.end()
     end = yield from search_on(cur, elements.begin_or_end)
     after = None
@@ -236,6 +236,6 @@ def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:
 
 
 def _is_argument(found: regex.Match[str], form: FormGrammar, schema: JsonObject | None) -> bool:
-    """Whether an element, which may have any name, is one of the arguments."""
+    """Whether an element, which may have any name, is an argument."""
     key = found.groupdict().get("key")
     return key is None or not (form.elements is None or form.elements.keyed_by_tag) or declares(schema, key)

@@ -1,8 +1,8 @@
-"""One call of a form: its head, its body, its tail, and what happens when one of them is wrong.
+"""Reads one call of a form: its head, its body and its tail, and handles mistakes in them.
 
-<tool name="read">            head: holds the name
-<arguments>...</arguments>    body: knows where it ends
-</tool>                       tail: expected only then
+<tool name="read">            head: contains the name
+<arguments>...</arguments>    body: determines where it ends
+</tool>                       tail: expected after the body
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
 
 class CallReader:
-    """Reads calls of one parse, one at a time; `draft` is the one being read."""
+    """Reads the calls of one parse, one at a time; `draft` is the current one."""
 
     def __init__(self, cur: Cursor, sink: Sink, skipper: Skipper) -> None:
         """Read from `cur` into `sink`."""
@@ -68,33 +68,33 @@ class CallReader:
         self.draft = Draft(sink, 0)
         self.provenance: CallProvenance = "marker"
         self.confirmed = True
-        """False while what is read may still turn out to be text."""
+        """Whether the candidate is certainly a call, and not text."""
         self.named = ""
-        """The tool's name, where a header before the call holds it."""
+        """The tool's name, if a header before the call contains it."""
         self._found: CallObject | None = None
         self.empty = False
-        """The call is one element that closes itself."""
+        """Whether the call is a self-closing element."""
         self.strays = Strays(self.draft)
 
     def read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
-        """Read one call from its head to its tail, not yet ended; None when a list of calls was read instead.
+        """Read one call from its head to its tail, without ending it; return None if a list of calls was read instead.
 
-        Raises `Malformed` or `Truncated`, with `draft` still to be failed.
+        Raises `Malformed` or `Truncated`; the caller then has to fail `draft`.
         """
         self.cur.deadline = start + self.limits.call_chars
         try:
             arguments = yield from self._read(form, start)
-        except RenderError as error:  # a lone surrogate, which no JSON text can hold
+        except RenderError as error:  # a lone surrogate, which JSON text cannot contain
             raise Malformed("unsafe", str(error), self.cur.at) from None
         finally:
             self.cur.deadline = NEVER
-        if form.shape is None:  # a JSON reader has refused them already
+        if form.shape is None:  # a JSON reader has already refused them
             draft = self.draft
             if detail := misnamed(arguments or {}, self.sink.options.tools.get(draft.name)):
                 raise Malformed("unclaimed", detail, self.cur.at)
             if not all(map(jsontext.encodable, (draft.name, draft.id or "", draft.server or "", draft.pieces.text()))):
                 raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
-        if arguments is not None:  # a list's calls have been measured each
+        if arguments is not None:  # each call of a list has been measured
             self.measure(start)
             yield from refuse_late(self.cur, self.draft, arguments, lines=form.body == "yaml")
         return arguments
@@ -104,7 +104,7 @@ class CallReader:
         return problem.reason == "limit" if isinstance(problem, Malformed) else len(self.draft.pieces.text()) > 1
 
     def measure(self, start: int) -> None:
-        """Refuse a call that is too long though the deadline did not stop it: its text was there before it was read."""
+        """Refuse a call that exceeds the limit although its text was available before the deadline was set."""
         if self.cur.at - start > self.limits.call_chars:
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.at)
 
@@ -116,7 +116,7 @@ class CallReader:
         if form.parts is not None:
             return (yield from self._in_parts(form, form.parts))
         parameters = self._head(form)
-        if self.cur.at >= self.cur.deadline:  # as where the text comes in pieces, nothing of the body is emitted
+        if self.cur.at >= self.cur.deadline:  # nothing of the body is emitted, as with text in pieces
             raise Malformed("limit", f"a call of more than {self.limits.call_chars} characters", self.cur.deadline)
         if self.empty:
             tool = self.sink.options.tools.get(draft.name)
@@ -135,7 +135,7 @@ class CallReader:
         return arguments
 
     def _body(self, form: FormGrammar, parameters: JsonObject) -> Reading[JsonObject | None]:
-        """Read the arguments; `parameters` are those that the head holds."""
+        """Read the arguments; `parameters` are those from the head."""
         if form.body == "call":
             fence = yield from self._fence(_FENCE)
             if (peek(self.cur) or (yield from skip_space(self.cur))) == "[":
@@ -155,7 +155,7 @@ class CallReader:
         return (yield from self._typed(form))
 
     def _fence(self, pattern: regex.Pattern[str]) -> Reading[bool]:
-        """Read the code fence at the cursor, with a notice; False if there is none."""
+        """Read the code fence at the cursor, with a notice; return False if there is none."""
         fence = yield from match_next(self.cur, pattern)
         if fence is None:
             return False
@@ -164,7 +164,7 @@ class CallReader:
         return True
 
     def _in_parts(self, form: FormGrammar, parts: HeadParts) -> Reading[JsonObject | None]:
-        """Read a call whose head is in parts, of which some or all may come after the arguments."""
+        """Read a call whose head has parts, some or all of which may come after the arguments."""
         draft, cur = self.draft, self.cur
         slots: dict[str, str] = {}
         while (yield from parts.read(cur, slots, self.strays)):
@@ -187,7 +187,7 @@ class CallReader:
         return arguments
 
     def _typed(self, form: FormGrammar) -> Reading[JsonObject]:
-        """Read arguments that the tool's schema types."""
+        """Read arguments that are typed by the tool's schema."""
         tool = self.sink.options.tools.get(self.draft.name)
         schema = tool.parameters if tool else None
         if form.elements is None:
@@ -210,7 +210,7 @@ class CallReader:
             self.draft.note("missing_close", "a quote in a tag is missing or of another kind", self.cur.at, end)
 
     def _head(self, form: FormGrammar) -> JsonObject:
-        """Read the head, whose pattern is known to match; the slots that are parameters."""
+        """Read the head, which matches its pattern; return the parameters in it."""
         draft, cur = self.draft, self.cur
         if form.head is None and not form.form.name:
             draft.name = self.named
@@ -246,13 +246,13 @@ class CallReader:
         return {}
 
     def _headless(self, form: FormGrammar) -> Malformed | Truncated:
-        """What is wrong with a call without a head: where the text ends, the head may have been cut off."""
+        """Return the error of a call without a head; at the text's end, the head may have been cut off."""
         if self.cur.eof and form.head_pattern.fullmatch(self.cur.buf, self.cur.pos, partial=True):
             return Truncated()
         return Malformed("missing_name", "the call names no tool", self.cur.at)
 
     def _check_name(self) -> None:
-        """Refuse a call that is named otherwise than by the header before it."""
+        """Refuse a call whose name differs from the header before it."""
         name = self.draft.name
         if self.named and name != self.named:
             detail = f"the call names two tools: {self.named[:60]!r} and {name[:60]!r}"
@@ -262,7 +262,7 @@ class CallReader:
         assert form.shape is not None and form.json is not None  # noqa: S101, PT018 - a `{call}` body always has both
         char = self.cur.buf[self.cur.pos : self.cur.pos + 1]
         if not char or (self.cur.eof and _CUT_NAME.fullmatch(self.cur.buf, self.cur.pos)):
-            raise Truncated  # a name may have begun, as another form of the call has it
+            raise Truncated  # a name may have begun, as in another form of the call
         if char != "{":
             raise Malformed("malformed", f"expected an object, found {char!r}", self.cur.at)
         found = self._found = CallObject(form.json, self.draft, self.limits, CallList(self, form).element)
@@ -273,7 +273,7 @@ class CallReader:
     def unclosed(
         self, form: FormGrammar, problem: Malformed | Truncated, markers: regex.Pattern[str]
     ) -> Reading[JsonObject | None]:
-        """Take a JSON call that lacks no more than its last brace before a marker; None if more is wrong."""
+        """Accept a JSON call that lacks only its last brace before a marker; return None if more is wrong."""
         cur, draft, found = self.cur, self.draft, self._found
         more = isinstance(problem, Truncated) or problem.reason != "malformed" or cur.at != problem.at
         if more or not form.quotes or not draft.name:
@@ -335,11 +335,11 @@ class CallReader:
         return note
 
     def _closer_for(self, form: FormGrammar, tail: str) -> Closer:
-        """What ends the call: where calls are elements of their tools' names, only the one of its name."""
+        """Return the call's closer; for calls that are elements with tools' names, only the one of its name."""
         return Closer(tail, self.draft.name if form.form.offered else "")
 
     def _has_arguments(self) -> bool:
-        """Whether all that the call says is there: an argument was closed, or its tool takes none."""
+        """Whether the call is complete: an argument was closed, or its tool takes none."""
         tool = self.sink.options.tools.get(self.draft.name)
         return (tool is not None and not tool.parameters.get("properties")) or self.draft.pieces.text() != "{}"
 
@@ -348,7 +348,7 @@ class CallReader:
         if form.endless:
             yield from close_object(cur, self.draft)
         if form.tail is None or form.body == "yaml" or self.empty:
-            return  # there is none, or it was read with the body
+            return  # there is no tail, or it was read with the body
         if form.body in {"call", "args"}:
             yield from self._tail_of_brackets(form, form.tail)
             return

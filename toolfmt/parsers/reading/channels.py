@@ -1,9 +1,9 @@
-"""The reader of formats whose messages have headers: each body goes where its header says.
+"""The reader of formats whose messages have headers, which determine where each body goes.
 
     <|channel|>analysis<|message|>Hm.<|end|><|start|>assistant to=functions.f<|channel|>commentary<|message|>{}<|call|>
 
-A body of text ends at an end marker after which a header or the end of the
-input follows; a call's body decides itself where it ends.
+A body of text ends at an end marker before a header or the end of the
+input; a call's body determines its own end.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FrameGrammar:
     """A format's headers, compiled."""
 
     def __init__(self, frame: Frame, grammar: CompiledSyntax) -> None:
-        """Compile the patterns; `grammar` has the bodies."""
+        """Compile the patterns; `grammar` describes the bodies."""
         self.frame = frame
         self.forms: list[FormGrammar] = [form for section in grammar.sections for form in section.forms]
         self.header = regex.compile(frame.header)
@@ -50,7 +50,7 @@ class FrameGrammar:
         loose = [*map(regex.escape, (*frame.ends, frame.start, *frame.opens))]
         loose += [rf"{regex.escape(self.lead)}(?=[^\s<|]{{1,256}}[ \t]{{0,8}}<\|)"] if self.lead else []
         self.loose_breaks = regex.compile("|".join(loose))
-        """What may end text that has no header of its own."""
+        """Matches what may end text without a header."""
         elements = [form.elements.value_starts[:1] for form in self.forms if form.elements is not None]
         self.values = [start for starts in elements for start in starts] or ['{"', "<|"]
         self.opens = regex.compile("|".join(map(regex.escape, frame.opens)) or r"(?!)")
@@ -64,32 +64,32 @@ class FrameGrammar:
 
 
 class Quoting(Spoken):
-    """Takes what is said, and knows whether a message at its end is only quoted in it.
+    """Receives text, and knows whether a message at its end is only quoted in it.
 
-    A quotation in which a message begins holds all messages up to its own end.
+    A quotation in which a message begins contains all messages up to its own end.
     """
 
     def __init__(self, sink: Sink, at: int, values: Sequence[str] = ()) -> None:
-        """Pass it on to `sink`; it begins at the absolute offset `at`. With `values` arguments begin."""
+        """Emit the text to `sink`; it begins at the absolute offset `at`. With `values` arguments begin."""
         super().__init__(sink, at)
         self._pieces = Pieces()
         self._around = Surroundings()
-        self._ticks, self._code = 0, False  # code may begin and end in other lines
+        self._ticks, self._code = 0, False  # code may extend over several lines
         self._values, self.in_call = values, False
         """Arguments begin in the text, which may be the rest of a broken call."""
 
     def add(self, text: str) -> None:
-        """Take a piece."""
+        """Emit a piece."""
         super().add(text)
         self._pieces.add(text)
 
     def keep(self, text: str) -> None:
-        """Take pieces whose events were shown."""
+        """Store pieces whose events were already emitted."""
         super().keep(text)
         self._pieces.add(text)
 
     def holds(self, *, begins: bool) -> bool:
-        """Whether the marker that follows is quoted; `begins` if a message begins with it."""
+        """Whether the next marker is quoted; `begins`: it begins a message."""
         around, text = self._around, self._pieces.take()
         around.read(text)
         self.in_call = self.in_call or any(map(text.__contains__, self._values))
@@ -101,7 +101,7 @@ class Quoting(Spoken):
 
 
 class ChannelParser(GrammarDriver):
-    """Reads one answer made of messages, in as many pieces as it comes in."""
+    """Parses one answer made of messages, in any number of pieces."""
 
     def __init__(self, grammar: FrameGrammar, options: ParserOptions) -> None:
         cur = Cursor()
@@ -145,13 +145,13 @@ class ChannelParser(GrammarDriver):
             cur.release()
 
     def _refused(self, name: str, odd: str, *, needed: bool) -> Malformed | None:
-        """What is wrong with a call's header: no name where one is `needed`, or what may be meant as an argument."""
+        """Return the error of a call's header: a missing name that is `needed`, or a possible argument in it."""
         if needed and not name:
             return Malformed("missing_name", "the call names no tool", self._cur.at)
         return Malformed("unclaimed", f"{odd!r} is not part of a header", self._cur.at) if "=" in odd else None
 
     def _cut_header(self) -> bool:
-        """Fail the call whose header the end of the input cuts off, if its recipient is known."""
+        """Fail a call whose header is cut off by the end of the input, if its recipient is known."""
         cur, grammar = self._cur, self._grammar
         if not cur.eof:
             return False
@@ -168,7 +168,7 @@ class ChannelParser(GrammarDriver):
         return False
 
     def _headless(self) -> Reading[None]:
-        """Read on where a header was due: a broken one is left out, anything else is text."""
+        """Continue where a header was expected: a broken header is dropped, anything else is text."""
         cur, sink = self._cur, self._sink
         cur.release()
         opened = yield from match_next(cur, self._grammar.opens)
@@ -198,7 +198,7 @@ class ChannelParser(GrammarDriver):
         return next((word for word in words if word in self._sink.options.tools), "")
 
     def _emit_body(self, to: str) -> Reading[None]:
-        """Read a body of text or reasoning, or one that is nobody's business."""
+        """Read a body of text or reasoning, or one to be ignored."""
         sink = self._sink
         if to == "hidden":
             text, start = Pieces(), self._cur.at
@@ -211,7 +211,7 @@ class ChannelParser(GrammarDriver):
         sink.reasoning = False
 
     def _body(self, out: Taker, breaks: regex.Pattern[str] | None = None) -> Reading[bool]:
-        """Pass text on up to where the body ends; whether an end marker stood there."""
+        """Emit text up to the body's end; return whether an end marker ended it."""
         cur, grammar = self._cur, self._grammar
         breaks = breaks or grammar.breaks
         while True:
@@ -245,7 +245,7 @@ class ChannelParser(GrammarDriver):
             yield
 
     def _note_quoted(self) -> Reading[None]:
-        """Report that the message at the cursor is text, where it is a call."""
+        """Report that the call at the cursor is quoted, and therefore text."""
         header = yield from match_next(self._cur, self._grammar.header)
         if header is None:
             return
@@ -255,7 +255,7 @@ class ChannelParser(GrammarDriver):
             self._sink.note("quoted_call", "a call in a quotation is text", span)
 
     def _ends(self, marker: str) -> Reading[bool | None]:
-        """Whether the body ends at the cursor: True after its marker, False at a header; None if it goes on."""
+        """Return True if the body ended at its marker, False if at a header, None if it continues."""
         cur, start = self._cur, self._grammar.frame.start
         if marker in {start, self._grammar.lead} or marker in self._grammar.frame.opens:
             header = yield from match_next(cur, self._grammar.header)
@@ -271,7 +271,7 @@ class ChannelParser(GrammarDriver):
             yield
 
     def _call(self, route: Route, name: str, start: int, odd: str) -> Reading[None]:
-        """Read a call's body; `odd` is what the header says that the format does not know."""
+        """Read a call's body; `odd` is the part of the header that the format does not define."""
         cur = self._cur
         reader = CallReader(cur, self._sink, self._skipper)
         reader.named = name
@@ -297,7 +297,7 @@ class ChannelParser(GrammarDriver):
             draft.add("{}")
             draft.note("defaulted", "a call without arguments: it counts as {}", cur.at)
             return {}
-        if form.head is not None:  # the reader wants it whole
+        if form.head is not None:  # the reader needs all of it
             yield from skip_space(cur)
             if (yield from match_next(cur, form.head_pattern)) is None and cut_off(cur, form.head_pattern):
                 reader.draft = self._draft(start, name)
@@ -305,7 +305,7 @@ class ChannelParser(GrammarDriver):
         return (yield from reader.read(form, start))
 
     def _read_end(self, draft: Draft, route: Route, arguments: JsonObject | None) -> Reading[None]:
-        """Read the message's end; where it is missing, the call is kept if its arguments are plainly complete."""
+        """Read the message's end; if it is missing, the call counts only if its arguments are plainly complete."""
         cur, grammar = self._cur, self._grammar
         closed = yield from match_next(cur, grammar.close)
         if closed is not None:
@@ -331,18 +331,18 @@ class ChannelParser(GrammarDriver):
         return draft
 
     def _empty(self) -> Reading[bool]:
-        """Whether the message ends where a call's JSON arguments are due."""
+        """Whether the message ends where a call's JSON arguments are expected."""
         if self._grammar.forms[0].body != "args":
             return False
         return (yield from match_next(self._cur, self._grammar.close)) is not None
 
     def _endless(self) -> bool:
-        """Whether nothing but the end of the message ends a call's arguments."""
+        """Whether only the end of the message ends a call's arguments."""
         form = self._grammar.forms[0]
         return form.body == "members" and form.tail is None
 
     def _complete(self, name: str, arguments: JsonObject | None) -> bool:
-        """Whether a call has all arguments that its tool takes, so that nothing of it can be missing."""
+        """Whether a call has all arguments of its tool, so that nothing can be missing."""
         tool = self._sink.options.tools.get(name)
         return tool is not None and bool(arguments) and set(property_names(tool.parameters)) <= set(arguments or ())
 
@@ -351,7 +351,7 @@ class ChannelParser(GrammarDriver):
         draft.name = name
         draft.announce()
         draft.add(f'{{{jsontext.dumps(route.argument)}: "')
-        if not (yield from self._body(text)) and cur.pos == len(cur.buf):  # else the next header ends it
+        if not (yield from self._body(text)) and cur.pos == len(cur.buf):  # otherwise the next header ends it
             raise Truncated
         if not jsontext.encodable(value := text.close()):
             raise Malformed("unsafe", "a lone surrogate in the call", cur.at)

@@ -1,4 +1,4 @@
-"""Text that merely echoes a call: a slip of models that write their arguments twice.
+"""Removes text that merely echoes a call, from models that write their arguments twice.
 
 calls   search(q="x")
 text    {"q": "x"}          an echo, plain or fenced
@@ -20,7 +20,7 @@ _ARGUMENTS = ("arguments", "args", "parameters", "input")
 
 
 def _object_in(text: str) -> JsonObject:
-    """Read a text that is one JSON object, plain or fenced; anything else is an empty object."""
+    """Read a text that is one JSON object, plain or fenced; return an empty object for anything else."""
     text = text.strip()
     opens = _OPENS.match(text)
     if opens is not None and text.endswith("```"):
@@ -35,7 +35,7 @@ def _object_in(text: str) -> JsonObject:
 
 
 def _echoes(calls: Iterable[ToolInvocation]) -> frozenset[str]:
-    """Return the canonical texts that are leaks of one of the calls: its arguments, unless empty, or the call."""
+    """Return the canonical texts that echo one of the calls: its arguments, unless empty, or the call."""
     found: set[str] = set()
     for call in calls:
         if call.arguments:
@@ -47,12 +47,12 @@ def _echoes(calls: Iterable[ToolInvocation]) -> frozenset[str]:
 def _canonical(value: JsonObject) -> str:
     try:
         return jsontext.canonical(value)
-    except UnrepresentableError:  # no text of an answer is read as such a value
+    except UnrepresentableError:  # no text is ever read as such a value
         return ""
 
 
 def drop_leaks(events: Iterable[Event], calls: Iterable[ToolInvocation]) -> list[Event]:
-    """Replace each text that is a leak by an `arguments_leak` notice that holds it; all else stays."""
+    """Replace each text that echoes a call by an `arguments_leak` notice that contains it."""
     echoes = _echoes(calls)
     return [
         Notice("arguments_leak", event.text, (event.start, event.start + len(event.text)))

@@ -1,9 +1,9 @@
-"""Reads over the rest of a failed call of literals, whose brackets may not match.
+"""Skips the rest of a failed call of literals, whose brackets may not match.
 
     search(q='a', tags=['x', where={'b': 1}), send(to='c')
                                             ^ whatever is open in the call ends with it
 
-Where the quotes are in doubt, so is the end of the call.
+If the quotes are in doubt, so is the end of the call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 @lru_cache(maxsize=64)
 def _tokens(quotes: tuple[str, ...], *, escapes: bool) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
-    """Compile two patterns: a whole text before structure; a bracket, a quote of anything else, or other text."""
+    """Compile two patterns: a whole string before structure; and a bracket, any other quote, or other text."""
     inside = r"(?:\\.|(?!QUOTE)[^\\\n])*+" if escapes else r"(?:(?!QUOTE)[\s\S])*+"
     every = sorted({*quotes, *((3 * quote for quote in quotes) if escapes else ())}, key=len, reverse=True)
     texts = [
@@ -35,7 +35,7 @@ def _tokens(quotes: tuple[str, ...], *, escapes: bool) -> tuple[regex.Pattern[st
 
 
 def pass_call(cur: Cursor, form: FormGrammar) -> Reading[bool]:
-    """Read on to where all brackets of a call are closed whose arguments begin at the cursor; False in doubt."""
+    """Read to the end of the brackets of a call whose arguments begin at the cursor; return False if in doubt."""
     assert form.literals is not None  # noqa: S101 - asked by the caller
     literals = form.literals.literals
     quotes = tuple(dict.fromkeys((*literals.quotes, *("'\"" if literals.escapes else ""))))
@@ -61,7 +61,7 @@ def pass_call(cur: Cursor, form: FormGrammar) -> Reading[bool]:
 
 
 def _pass_text(cur: Cursor, text: regex.Pattern[str]) -> Reading[None]:
-    """Read over the quoted text at the cursor, if one begins there and what follows it shows where it ends."""
+    """Skip the quoted text at the cursor, if one begins there and what follows confirms its end."""
     while True:
         found = text.match(cur.buf, cur.pos)
         if found is not None:
@@ -71,5 +71,5 @@ def _pass_text(cur: Cursor, text: regex.Pattern[str]) -> Reading[None]:
         else:
             held = len(cur.buf) - cur.pos
             yield
-            while not cur.eof and len(cur.buf) - cur.pos < 2 * held:  # linear: as often as it doubles
+            while not cur.eof and len(cur.buf) - cur.pos < 2 * held:  # after each doubling: linear
                 yield

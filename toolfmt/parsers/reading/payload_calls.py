@@ -17,7 +17,7 @@ class PayloadReader:
     """Reads the raw text of one call."""
 
     def __init__(self, cur: Cursor, draft: Draft, form: FormGrammar) -> None:
-        """Read the text of the call of `draft`; its form has one."""
+        """Read the raw text of `draft`, whose `form` has one."""
         assert form.payload is not None  # noqa: S101 - asked by the caller
         self.cur = cur
         self.draft = draft
@@ -25,7 +25,7 @@ class PayloadReader:
         self.ends = form.payload
 
     def read(self, arguments: JsonObject) -> Reading[None]:
-        """Read the raw text after the call's own data, into `arguments`; the tail is read with it."""
+        """Read the raw text after the call's data into `arguments`, and the tail."""
         pieces = Pieces()
         key = self.form.form.payload.get(self.draft.name)
         yield from self._middle()
@@ -43,7 +43,7 @@ class PayloadReader:
             self.draft.add(jsontext.dumps(arguments))
 
     def _unclosed(self) -> Reading[bool]:
-        """Whether the call ends here although its closing marker is missing, as its data are complete."""
+        """Whether the call ends here without its closing marker, because its data are complete."""
         if (yield from match_next(self.cur, self.ends.empty)) is not None:
             return False
         at, cut = self.cur.at, skip_cut(self.cur, self.ends.empty)
@@ -54,7 +54,7 @@ class PayloadReader:
         return ended
 
     def prose(self) -> Reading[None]:
-        """Pass the raw text after an object on as text for the user."""
+        """Emit the raw text after an object as text for the user."""
         yield from self._middle()
         if not (yield from read_prose(self.cur, self.ends, Spoken(self.draft.sink, self.cur.at))):
             self.draft.sink.note("missing_close", "the closing marker of a text is missing", (self.cur.at, self.cur.at))
@@ -65,7 +65,7 @@ class PayloadReader:
             self.draft.note("ambiguous_closer", "a closing marker with another one after it was read as text", *unsure)
 
     def _middle(self) -> Reading[None]:
-        """Read what comes between the call's own data and the raw text."""
+        """Read what comes between the call's data and the raw text."""
         if self.form.middle is None:
             return
         yield from skip_space(self.cur)

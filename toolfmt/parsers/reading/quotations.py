@@ -1,10 +1,10 @@
-r"""Markers and calls that the prose only shows, which are text.
+r"""Detects markers and calls that the prose only quotes, which are text.
 
     Use `<tool_call>` for a call.                          a marker in quotes
     You would write `<tool_call>{...}</tool_call>`.        a call in code or quotation marks within a line
     > <tool_call>{...}</tool_call>                         a call in a quoted line
 
-A call in a fence may be meant: it is read, with the provenance `fenced`. So is a call before which no word was said.
+A call in a fence may be meant, so it is read, with the provenance `fenced`. So is a call without a word before it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _END_OF_CODE = regex.compile(r"[`\n]")
 
 
 class Quotations:
-    """Passes on as text what is shown, in one answer."""
+    """Emits what is quoted in one answer as text."""
 
     def __init__(self, cur: Cursor, sink: Sink, passed: TextBefore, recovery: Recovery) -> None:
         """Read from `cur`; text and notices go to `sink`."""
@@ -32,10 +32,10 @@ class Quotations:
         self._sink = sink
         self._passed = passed
         self._recovery = recovery
-        self._meant = 0  # up to here, calls are known not to be quoted
+        self._meant = 0  # calls up to here are known not to be quoted
 
     def mentioned(self, found: regex.Match[str]) -> bool | None:
-        """Whether a marker is in quotes, and so text, which is then passed on; None while that is not known."""
+        """Whether a marker is in quotes, and then emitted as text; None if undecided."""
         cur = self._cur
         before, after = cur.buf[cur.pos - 1 : cur.pos], cur.buf[found.end() : found.end() + 1]
         if before not in QUOTES or (after or before) != before or (cur.eof and not after):
@@ -48,10 +48,10 @@ class Quotations:
         return True
 
     def shown(self, found: regex.Match[str], read: Callable[[], Reading[None]]) -> Reading[bool]:
-        """Pass on a call that is shown, which `read` would read; whether to look for the next marker.
+        """Emit a quoted call, which `read` would read, as text; return whether to search for the next marker.
 
-        In a quoted line the marker is text. What is in code or quotation marks is read as a call first, because only
-        its own grammar knows where it ends.
+        On a quoted line the marker is text. A call in code or quotation marks is first read as a call, because only
+        its grammar determines where it ends.
         """
         cur, sink, start = self._cur, self._sink, self._cur.at
         around = sink.prose.around()
@@ -86,7 +86,7 @@ class Quotations:
         return True
 
     def foreign(self, read: Callable[[], Reading[None]]) -> Reading[bool]:
-        """Fail the calls at the cursor, which are right after a marker of another format; as `shown` otherwise."""
+        """Fail the calls at the cursor, which come right after another format's marker; like `shown` otherwise."""
         cur, start = self._cur, self._cur.at
         if start < self._meant:
             return False

@@ -1,4 +1,4 @@
-"""What becomes of a call that failed, and of a marker without a call: where the failure ends, and reading resumes.
+"""Handles failed calls and markers without a call: where the failure ends and where reading resumes.
 
 <tool_call>{"name": "f", "arguments": {x</tool_call> Done.
 ^ the failure, up to the format's own closer        ^ text
@@ -21,15 +21,15 @@ from toolfmt.parsers.scanning.sink import Draft, Sink
 from toolfmt.schema import declares
 
 MOST_SECOND_LOOKS = 16
-"""How many broken calls are read again from where they may have gone wrong: each may reach to the end."""
+"""The number of broken calls that are read again from a possible earlier fault; each may reach to the end."""
 _STRUCTURE = regex.compile(rf"[)\]}}]|{KEYWORD}\s{{0,64}}=")
-"""What a text that lacks its quotes does not begin with."""
+"""What an unquoted text does not begin with."""
 _NEXT_LINE = regex.compile(
     r'[ \t]{0,64}\r?\n\s{0,64}(?=\{\s{0,64}"\w{1,32}"\s{0,64}:\s{0,64}"(?P<name>[^"\\\n]{1,256})")'
 )
-"""The next call of a section whose calls are objects, each in a line of its own."""
+"""The next call of a section in which each call is an object on its own line."""
 _NEAR = 512
-"""Characters after a call in which its closer is looked for."""
+"""Characters after a call that are searched for its closer."""
 _JSON = regex.compile(r'["{}\[\]]').search
 _PARTS = regex.compile(r'["{}\[\]]|<[A-Za-z]').search
 """Structure in the rest of a call before its closer; words do not count."""
@@ -38,21 +38,21 @@ _WORD = regex.compile(r"\w").search
 
 
 class Recovery:
-    """Fails what cannot be read, and finds where reading goes on."""
+    """Fails what cannot be read, and finds where reading resumes."""
 
     def __init__(self, cur: Cursor, sink: Sink, before: TextBefore) -> None:
-        """Read on in `cur`; failures go to `sink`, and to `before` what they leave open."""
+        """Continue reading `cur`; failures go to `sink`, and what they leave open to `before`."""
         self._cur = cur
         self._sink = sink
         self._before = before
         self._looks = MOST_SECOND_LOOKS
         self._nothing: dict[Resync, int] = {}
-        """From where on no marker was found, up to the end of the input."""
+        """For each search, the offset from which no marker follows."""
         self.mentions = 0
-        """Opening markers that were text and whose closers may follow."""
+        """The number of opening markers that were text and whose closers may follow."""
 
     def text(self, end: int) -> None:
-        """Give up what was read from the mark to `end`: it is text."""
+        """Emit what was read from the mark to `end` as text."""
         cur = self._cur
         cur.rewind(start := cur.mark_at)
         self._sink.text(cur.buf[cur.pos : end - cur.base], start)
@@ -60,10 +60,10 @@ class Recovery:
         cur.release()
 
     def mention(self, section: Section, body: int, before: str) -> Reading[None]:
-        """Read on after a section's marker, which ends at `body` and `before` which a character is, without a call.
+        """Continue after a section's marker without a call; it ends at `body`, after the character `before`.
 
-        In quotes it is text, and before the same marker one too many. Before what looks like a broken call, all up to
-        the section's own closer fails; else the marker fails alone, and what follows it up to a closer.
+        A quoted marker is text, and one before the same marker is surplus. Before an apparent broken call, all up to
+        the section's closer fails; otherwise the marker fails alone, with what follows up to a closer.
         """
         cur = self._cur
         draft = Draft(self._sink, cur.mark_at)
@@ -76,7 +76,7 @@ class Recovery:
             return None
         marked = yield from match_next(cur, section.resync.markers)
         marker = cur.since(draft.start)[: body - draft.start]
-        # what begins a call is longer than its marker, or not, by where the text was cut
+        # a call's beginning may be longer than its marker or not, depending on how the text was cut
         if marked is not None and marked.group().startswith(marker) and _WORD(marker):
             self._sink.note("unclaimed", f"{marker!r} is there twice", (draft.start, body))
             return cur.release()
@@ -91,12 +91,12 @@ class Recovery:
         return self._without_call(draft, body, "no call follows {}")
 
     def broken(self, section: Section, draft: Draft, body: int) -> Reading[None]:
-        """Fail a call whose beginning is broken, after a marker that ends at `body`."""
+        """Fail a call with a broken beginning, after a marker that ends at `body`."""
         yield from section.nesting.leave(self._cur)
         self._without_call(draft, body, "what follows {} is not a call of this format")
 
     def quoted(self, nesting: Nesting, after: int) -> Reading[None]:
-        """Fail the call at the cursor, read on `after` its beginning: it is in a value of one whose own is broken."""
+        """Fail the call at the cursor, which is in a value of a broken call; continue at `after`."""
         cur = self._cur
         cur.mark()
         draft, cur.pos = Draft(self._sink, cur.at), after
@@ -106,7 +106,7 @@ class Recovery:
         cur.release()
 
     def outside(self, nesting: Nesting, after: int) -> Reading[bool]:
-        """Fail the arguments at the cursor, which are in no call, up to the end of one; False where there is no end."""
+        """Fail the arguments at the cursor, outside any call, up to a call's end; return False without an end."""
         cur = self._cur
         cur.mark()
         draft, cur.pos = Draft(self._sink, cur.at), after
@@ -121,7 +121,7 @@ class Recovery:
         return closed
 
     def unclosed(self, section: Section, last: Draft | None) -> Reading[None]:
-        """Report that a section does not end: the slip is that of its last call, where that is still open."""
+        """Report an unclosed section; if its last call is still open, the slip belongs to that."""
         if section.closer is None:
             return
         at, cut = self._cur.at, skip_cut(self._cur, section.next[-1])
@@ -130,7 +130,7 @@ class Recovery:
         yield from skip_odd_closer(self._cur, note, [section.closing], section.own)
 
     def surplus(self, section: Section) -> Reading[None]:
-        """Report brackets and a misspelt marker after calls that a bracket has closed."""
+        """Report surplus brackets and a misspelt marker after calls that a bracket closed."""
         yield from skip_surplus(self._cur, self._sink)
         yield from skip_odd_closer(self._cur, self._note, [section.closing], section.own)
 
@@ -138,10 +138,10 @@ class Recovery:
         self._sink.note(kind, detail, (start, end))
 
     def fail_rest(self, section: Section, form: FormGrammar, draft: Draft) -> Reading[bool | None]:
-        """Fail a call that was read to its end where what follows may be the rest of it.
+        """Fail a complete call if what follows may be the rest of it.
 
-        That is an argument's element; after JSON also what looks like JSON in its line, or before its own closer.
-        Whether its section goes on at the cursor; None if nothing is wrong.
+        The rest may be an argument's element, and after JSON also JSON-like text on its line or before its closer.
+        Returns whether its section continues at the cursor; None if nothing is wrong.
         """
         cur, start = self._cur, self._cur.at
         if not cur.buf[cur.pos :].strip(WHITE):
@@ -162,7 +162,7 @@ class Recovery:
         return False
 
     def _near(self, resync: Resync) -> Reading[regex.Match[str] | None]:
-        """Look a little way ahead for the next marker; nothing is read."""
+        """Search for the next marker a little way ahead, without reading."""
         cur, limit = self._cur, self._cur.at + _NEAR
         while True:
             whole = cur.eof or cur.end >= limit
@@ -182,10 +182,10 @@ class Recovery:
     def failed(
         self, section: Section, draft: Draft, problem: Malformed | Truncated, body: int, form: FormGrammar | None = None
     ) -> Reading[bool]:
-        """Fail a call of `form` whose arguments begin at `body`; whether its section goes on at the cursor.
+        """Fail a call of `form` whose arguments begin at `body`; return whether its section continues at the cursor.
 
-        Else reading goes on after a closer, or before the next opener. Where quotes are those of JSON, no marker
-        in an open one counts; where a text has no known end, no call in it.
+        Otherwise reading resumes after a closer, or before the next opener. With JSON's quotes, markers
+        in an open string do not count; in a text of unknown end, calls do not count.
         """
         cur = self._cur
         self._looks -= 1
@@ -221,7 +221,7 @@ class Recovery:
         return goes_on
 
     def _past_arguments(self, section: Section, form: FormGrammar | None, draft: Draft) -> Reading[None]:
-        """Read on to the end of a failed call while more of its arguments follow what seemed to be its end."""
+        """Skip to the end of a failed call while more of its arguments follow its apparent end."""
         cur, schema, elements = self._cur, self._schema(draft), None if form is None else form.elements
         for _ in range(MOST_SECOND_LOOKS):
             if elements is None:
@@ -231,7 +231,7 @@ class Recovery:
                 return
             at, after = cur.at, cur.base + found.end()
             cur.go(after - len(found.group().lstrip(WHITE)))
-            end = yield from match_next(cur, section.resync.markers)  # another call looks like an argument in some
+            end = yield from match_next(cur, section.resync.markers)  # may be another call
             if end is None:
                 cur.go(after)
                 end = yield from self._marker(section.resync)
@@ -241,7 +241,7 @@ class Recovery:
             cur.pos = end.end()
 
     def _past_closer(self, section: Section | None, form: FormGrammar | None, draft: Draft) -> Reading[None]:
-        """Read the closer of a section that ends with a failed call, if it follows the call's own closer."""
+        """Read the closer of a section that ends with a failed call, if it follows the call's closer."""
         if section is not None:
             yield from self._past_arguments(section, form, draft)
         if section is None or section.closer is None:
@@ -256,7 +256,7 @@ class Recovery:
             cur.pos = found.end()
 
     def _no_json(self, section: Section, form: FormGrammar | None, body: int) -> bool:
-        """Whether a body was taken for JSON by a bracket alone, where it may as well be elements with a slip."""
+        """Whether a body counted as JSON only for its bracket, and may also be elements with a slip."""
         elements = any(other.elements is not None for other in section.forms)
         return elements and form is not None and form.quotes and '"' not in self._cur.since(body)
 
@@ -273,7 +273,7 @@ class Recovery:
             while found is not None and found.lastgroup != "end" and form is not None and form.elements is not None:
                 begun = form.elements.open_values(cur.since(resume), self._schema(draft), begun)
                 if not begun:
-                    break  # else the call that begins here is in a value
+                    break  # otherwise the call that begins here is in a value
                 cur.pos = found.end()
                 yield from section.inner.leave(cur)
                 resume = cur.at
@@ -286,7 +286,7 @@ class Recovery:
         elif found is not None:
             self._before.add_failed(cur.since(body))
         elif malformed and not quotes:
-            cur.go(resume)  # no end of it: what follows is text
+            cur.go(resume)  # without an end, what follows is text
         return False
 
     def _schema(self, draft: Draft) -> JsonObject | None:
@@ -306,7 +306,7 @@ class Recovery:
         return found
 
     def _passed(self, section: Section, form: FormGrammar, body: int, problem: Malformed) -> Reading[bool]:
-        """Go past the end of a call whose brackets do not match, if the calls plainly go on or end there."""
+        """Skip a call whose brackets do not match, if the calls plainly continue or end after it."""
         cur = self._cur
         cur.go(problem.at)
         if (yield from match_next(cur, _STRUCTURE)) is None and (

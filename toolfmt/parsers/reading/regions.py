@@ -3,7 +3,7 @@
     Let me look.<tool_call>{"name": "f", "arguments": {}}</tool_call>
     ^ text      ^ section  ^ the body decides where it ends
 
-One machine for every syntax. It holds back only what may still become a marker
+One machine for every syntax. It holds back only what may still become a marker,
 and knows no dialect: everything comes from the compiled grammar.
 """
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class TextParser(GrammarDriver):
-    """Reads one answer of a text dialect, in as many pieces as it comes in."""
+    """Parses one answer of a text dialect, in any number of pieces."""
 
-    _around: int | None = None  # the kind of reasoning block that a real call is in
-    _before = ""  # the character right before the section's marker
+    _around: int | None = None  # the kind of reasoning block around a real call
+    _before = ""  # the character before the section's marker
     _stopped = False
 
     def __init__(self, grammar: CompiledSyntax, options: ParserOptions) -> None:
@@ -46,15 +46,15 @@ class TextParser(GrammarDriver):
         self._recovery = Recovery(cur, sink, self._passed)
         self._skipper = Skipper(cur)
         self._bare_reader = BareReader(cur, sink, grammar.bare, self._skipper) if grammar.bare else None
-        self._outside = True  # arguments outside a call may still have an end
-        self._unclosed: set[int] = set()  # kinds of reasoning block of which no closer is left
+        self._outside = True  # whether arguments outside a call may still have an end
+        self._unclosed: set[int] = set()  # kinds of reasoning block without a further closer
         self.show = sink.show
-        """Gives the events of a piece of text that holds nothing to look at."""
+        """Returns the events of a piece of plain text."""
         super().__init__(cur, sink)
 
     @property
     def ended(self) -> bool:
-        """Whether what ends a turn has been read."""
+        """Whether the end of the turn has been read."""
         return self._stopped
 
     def _answer(self) -> Reading[None]:
@@ -87,21 +87,21 @@ class TextParser(GrammarDriver):
         yield from self._discard()
 
     def _beginning(self) -> Reading[None]:
-        """Read the reasoning that an answer may begin with."""
+        """Read reasoning at the beginning of an answer."""
         options, openers = self._sink.options, [opener for opener, _ in self._grammar.syntax.reasoning]
         if (options.reasoning_open or self._grammar.syntax.starts_in_reasoning) and openers:
             number = openers.index(options.reasoning_opener) if options.reasoning_opener in openers else -1
             again = yield from match_next(self._cur, self._grammar.reasoning_again[number])
-            if again is not None:  # the model opened what the prompt had opened
+            if again is not None:  # the model repeated the opener of the prompt
                 self._cur.pos = again.end()
-            self._sink.edge = "\r\n" if again is None else WHITE  # the thought goes on
+            self._sink.edge = "\r\n" if again is None else WHITE  # the thought continues
             if (yield from match_next(self._cur, self._grammar.answer)) is None:
                 yield from self._reasoning(number)
         while (yield from self._grammar.leading.read(self._cur, self._sink)):
             pass
 
     def _find(self, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
-        """Pass text on until the pattern matches; the match is not read. None at the end of the input."""
+        """Emit text up to the pattern's next match; return None at the end of the input."""
         cur, text, firsts = self._cur, self._sink.text, self._grammar.first.finditer
         while True:
             buf, pos = cur.buf, cur.pos
@@ -133,7 +133,7 @@ class TextParser(GrammarDriver):
             yield
 
     def keep(self, text: str) -> None:
-        """Take what was passed on."""
+        """Store emitted text."""
         self._passed.add(text)
 
     def _open_section(self, found: regex.Match[str], group: str) -> Reading[None]:
@@ -162,7 +162,7 @@ class TextParser(GrammarDriver):
             yield from self._recovery.broken(section, draft, cur.at)
 
     def _offered(self, section: Section) -> bool:
-        """Whether the call that begins a list without a marker names an offered tool; any will do if none are known."""
+        """Whether the first call of an unmarked list names an offered tool; without tools, any name counts."""
         tools, (form, *_), buf = self._sink.options.tools, section.forms, self._cur.buf
         head = form.head_pattern.match(buf, len(buf) - len(buf[self._cur.pos :].lstrip(WHITE)))
         return not tools or (head is not None and head["name"] in tools)
@@ -189,7 +189,7 @@ class TextParser(GrammarDriver):
             self._cur.pos = found.end()
 
     def _section(self, section: Section, *, confirmed: bool = True, empty: bool = True) -> Reading[None]:  # noqa: C901, PLR0912, PLR0915 - one loop over what a section may hold
-        """Read the calls of a section, whose opening marker was read since the mark if it is still `empty`."""
+        """Read the calls of a section; if it is `empty`, its opening marker was read since the mark."""
         cur, sink = self._cur, self._sink
         reader = CallReader(cur, sink, self._skipper)
         if (around := sink.prose.around()) is not None and around.fenced:
@@ -205,7 +205,7 @@ class TextParser(GrammarDriver):
                 self._close(section, found)
             cut = cur.eof and not empty and section.cuts_head(cur, found)
             shape = section.forms[int(group[1:])].shape if pending is not None and group[:1] == "f" else None
-            if shape is not None:  # which may have to wait for more text: then the match is of another buffer
+            if shape is not None:  # this may wait for more text, which replaces the buffer of the match
                 torn = yield from no_call_follows(cur, shape)
                 found = None if torn else (yield from match_first(cur, section.next))
             if found is None and pending is not None:
@@ -262,7 +262,7 @@ class TextParser(GrammarDriver):
         self._stopped = self._grammar.syntax.ends_after_calls and group == "close"
 
     def _close(self, section: Section, found: regex.Match[str]) -> None:
-        """Read a section's closer, or what the input's end leaves of a longer one."""
+        """Read a section's closer, or the available part of a longer one at the input's end."""
         cur, start = self._cur, found.start("close")
         if cur.buf[cur.pos : start].strip(WHITE):
             detail = "surplus closing brackets" if found["extra"] else "a surplus comma"
@@ -274,7 +274,7 @@ class TextParser(GrammarDriver):
             cur.pos = len(cur.buf)
 
     def _bare(self, found: regex.Match[str], _: str) -> Reading[None]:
-        if self._bare_reader is not None:  # else no pattern finds one
+        if self._bare_reader is not None:  # otherwise no pattern finds one
             yield from self._bare_reader.read(found)
 
     def _open_reasoning(self, found: regex.Match[str], group: str) -> Reading[None]:
@@ -283,7 +283,7 @@ class TextParser(GrammarDriver):
         yield from self._reasoning(int(group[1:]))
 
     def _reasoning(self, number: int) -> Reading[None]:
-        """Read a reasoning block. A call drafted in it is reasoning if the block is closed, else it ended the block."""
+        """Read a reasoning block. A call in it is reasoning if the block is closed, else it ended the block."""
         cur, sink = self._cur, self._sink
         sink.reasoning = sink.layout = True
         while True:
@@ -344,7 +344,7 @@ class TextParser(GrammarDriver):
     def _stray(self, found: regex.Match[str], group: str) -> Reading[None]:
         cur, recovery, argument = self._cur, self._recovery, group == "tv"
         start, before, cur.pos = cur.at, cur.buf[cur.pos - 1 : cur.pos], found.end()
-        around, tag = self._sink.prose.around(), found.group().lstrip().startswith("</")  # code shows no special token
+        around, tag = self._sink.prose.around(), found.group().lstrip().startswith("</")  # no special token is in code
         shown = around is not None and (around.block or (tag and around.fenced))
         while not shown and (argument or before in QUOTES) and cur.pos == len(cur.buf) and not cur.eof:
             yield
@@ -366,7 +366,7 @@ class TextParser(GrammarDriver):
         yield from ()
 
     def _discard(self) -> Reading[None]:
-        """What follows the end of the turn is kept out of the answer, in one notice."""
+        """Report what follows the end of the turn in one notice, and leave it out of the answer."""
         cur = self._cur
         self._sink.settle()
         cur.mark()
@@ -393,4 +393,4 @@ class TextParser(GrammarDriver):
         "q": _quoted,
         "v": _argument,
     }
-    """Who reads on after a marker, by the first letter of its group."""
+    """The reader after each marker, by the first letter of its group."""

@@ -1,11 +1,11 @@
-"""Where a broken JSON object ends, judged by its brackets alone.
+"""Finds the end of a broken JSON object by its brackets alone.
 
     {"name": "f", "args": {"x": NaN}}, {"name": "g", ...
                                 ^ broken here    ^ and reading goes on after its last brace
 
-Only a little way is looked ahead, and not for ever more calls, so that reading
-stays linear: what does not end near is given up where it broke. JSON that is no
-call is text to its end, whatever is inside it.
+The search covers only a short distance and a limited number of objects, so that reading
+stays linear: an object that does not end nearby is abandoned at its fault. JSON that is not a
+call is text to its end, whatever it contains.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from toolfmt.parsers.scanning.pieces import IGNORED
 from toolfmt.parsers.scanning.sink import Sink, Spoken
 
 NEAR = 1024
-"""Characters that are looked at after the place where an object broke."""
+"""Characters that are examined after an object's fault."""
 MOST_LOOKS = 64
-"""How often one parse looks in vain."""
+"""The number of unsuccessful searches in one parse."""
 _TOKEN = regex.compile(r'(?P<string>"(?:[^"\\\n]|\\[^\n])*+(?:"|(?P<unclosed>)))|[{}\[\],:]|[^\s"{}\[\],:]+').search
 _BEFORE_STRINGS = tuple("{[,:")
 _CLOSERS = {"{": "}", "[": "]"}
@@ -38,7 +38,7 @@ class Skipper:
         self._looks = MOST_LOOKS
 
     def skip(self, start: int, broken: int) -> Reading[bool]:
-        """Read on to the end of the object that opens at `start`; False, back at `broken`, where none is near."""
+        """Read to the end of the object that opens at `start`; return False, back at `broken`, if no end is near."""
         cur = self._cur
         if self._looks:
             cur.rewind(start)
@@ -66,15 +66,15 @@ class Skipper:
                 continue
             earlier, before, last = before, last, found.group()[-1]
             sibling = before == "," and last == "{" and earlier != '"' and stack[-1:] == ["}"]
-            if sibling and cur.at > broken:  # no object has one where a key is due, unless a quote opened too much
+            if sibling and cur.at > broken:  # an object has none where a key is expected, unless a quote was misplaced
                 cur.go(comma)
                 return True
             if found["string"] and (before not in _BEFORE_STRINGS or found["unclosed"] is not None):
-                cur.pos = found.start() + 1  # a quote that nobody escaped
+                cur.pos = found.start() + 1  # an unescaped quote
                 continue
             cur.pos = found.end()
             if not stack and last not in _CLOSERS:
-                return False  # no brackets that could decide
+                return False  # no brackets to decide it
             if last in _CLOSERS:
                 stack.append(_CLOSERS[last])
             elif last == ",":
@@ -84,15 +84,15 @@ class Skipper:
                     cur.pos = found.start()  # the end of the list
                     stack.clear()
                 while stack and stack.pop() != last:
-                    pass  # a bracket that nobody closed
+                    pass  # an unclosed bracket
                 if not stack:
                     return cur.at >= broken
 
 
 def pass_on(cur: Cursor, sink: Sink, limits: Limits, *, lines: bool) -> Reading[None]:
-    """Pass the value at the cursor on as text, to its end or to where it stops being JSON.
+    """Emit the value at the cursor as text, to its end or to where it stops being JSON.
 
-    Without `lines` it stops at a raw line break in a string too: the quote before may have opened none.
+    Without `lines` it also stops at a raw line break in a string, whose quote may not have opened one.
     """
     emitted = Spoken(sink, cur.at)
     reading = read_value(cur, IGNORED, ignore, replace(limits, depth=sys.maxsize), tolerant=True, lines=lines)

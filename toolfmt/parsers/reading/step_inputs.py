@@ -1,4 +1,4 @@
-r"""A step's input that is not a JSON object, read where the tool's schema leaves one reading.
+r"""Reads a step's input that is not a JSON object, if the tool's schema leaves one reading.
 
 {"query": "x"}      query="x"      query: x      the arguments, by their names
 "x"                 x              42            the one argument that can take the value, if there is only one
@@ -22,7 +22,7 @@ from toolfmt.parsers.scanning.cursor import Malformed
 from toolfmt.schema import problems, property_names
 
 MOST_CODE: Final = 8192
-"""Characters of keyword arguments that are read as Python; longer ones are read as JSON alone."""
+"""Keyword arguments of at most this many characters are read as Python; longer ones only as JSON."""
 _NOTHING: Final = frozenset({"", "none", "null", "n/a", "nothing", "no input", "()", "[]", '""', "''"})
 _WORDS: Final[dict[str, JsonValue]] = {"true": True, "false": False, "null": None}
 _PAIR = re.compile(r"[ \t]*[\"']?(?P<key>[\w.\-]{1,256})[\"']?[ \t]*[:=][ \t]*(?P<value>[^\n]*)")
@@ -30,9 +30,9 @@ _KEY = re.compile(r"(?<![\w.\-])(?P<key>[\w.\-]{1,256})[\"']?[ \t]{0,8}[:=]")
 _WORDED = re.compile(r"(?!')[\w\s.,?!:/'\-]+")
 """Plain words in a call's brackets."""
 _BROKEN = re.compile(r"[\"'`{\[]|\(\s{0,8}[\"']|[\w.\-]{1,256}[ \t]*=")
-"""How a value begins that is JSON, quoted text or a keyword, so that it is not plain text if it cannot be read."""
+"""The beginning of JSON, quoted text or a keyword; if it cannot be read, it is a failure, not plain text."""
 _OBJECT = re.compile(r"\{\s{0,64}[\"'}]")
-"""An object in the text, which may be the arguments with words around them."""
+"""An object in the text, possibly the arguments with words around them."""
 _QUOTES: Final = ('"', "'", "`")
 _FENCED = re.compile(r"`{3,8}[\w+.\-]{0,32}\s(?P<inside>[\s\S]*?)\s*`{3,8}")
 _QUOTED = re.compile(r"`(?P<inside>[^`\n]*)`|'(?P<single>[^'\n\\]*)'")
@@ -41,7 +41,7 @@ _QUOTED = re.compile(r"`(?P<inside>[^`\n]*)`|'(?P<single>[^'\n\\]*)'")
 def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, *, called: bool) -> JsonObject:
     """Read the arguments in a text that begins at `at`; raises `Malformed` if it has no reading or more than one.
 
-    `called` says that the text was in the brackets of a call, where plain words are rarer than mistakes.
+    `called`: the text was in the brackets of a call, where plain words are rarer than mistakes.
     """
     text, at = _stripped(text, at)
     if fenced := _FENCED.fullmatch(text):
@@ -76,7 +76,7 @@ def _stripped(text: str, at: int) -> tuple[str, int]:
 
 
 def _keywords(text: str) -> JsonObject | None:
-    """Read `a=1, b="x"` as Python's keyword arguments with JSON's values; None if it is anything else."""
+    """Read `a=1, b="x"` as Python's keyword arguments with JSON values; return None for anything else."""
     if len(text) > MOST_CODE:
         return None
     try:
@@ -107,11 +107,11 @@ def _value(node: ast.expr) -> JsonValue:
             found = ast.literal_eval(node)
             if found is not None and not isinstance(found, str | bool | int | float):
                 raise ValueError("not a value of JSON")
-            return jsontext.loads(jsontext.dumps(found))  # raises ParseError, a ValueError, for what JSON cannot hold
+            return jsontext.loads(jsontext.dumps(found))  # raises ParseError, a ValueError
 
 
 def _pairs(text: str, names: list[str], tool: ToolDefinition | None) -> JsonObject | None:
-    """Read a `key: value` or `key=value` a line, of declared keys; None if any line is something else."""
+    """Read one `key: value` or `key=value` per line, with declared keys; return None for any other line."""
     found: JsonObject = {}
     for line in filter(str.strip, text.split("\n")):
         pair = _PAIR.fullmatch(line)
@@ -148,7 +148,7 @@ def _readings(text: str) -> Iterator[JsonValue]:
 
 
 def _single(text: str, names: list[str], tool: ToolDefinition | None, at: int, *, called: bool) -> JsonObject:
-    """Give the one argument that can take the value its name."""
+    """Assign the value to the only argument that accepts it."""
     plain = _WORDED.fullmatch(text) is not None if called else not _begins(text, names)
     readings = [value for value in _readings(text) if value != text or plain]
     if tool is None or not readings:
@@ -161,10 +161,10 @@ def _single(text: str, names: list[str], tool: ToolDefinition | None, at: int, *
 
 
 def _begins(text: str, names: list[str]) -> bool:
-    """Whether a text is written as arguments are, so that it is a slip and not plain text."""
+    """Whether a text is written like arguments, and is therefore a slip and not plain text."""
     return bool(_BROKEN.match(text)) or _names_another(text, names)
 
 
 def _names_another(text: str, names: list[str]) -> bool:
-    """Whether a text holds a key of the tool with a value: `Oslo, days=2`."""
+    """Whether a text contains one of the tool's keys with a value: `Oslo, days=2`."""
     return any(key["key"] in names for key in _KEY.finditer(text))

@@ -1,4 +1,4 @@
-r"""Labelled lines as small models write them: ReAct's thoughts, actions and observations.
+r"""Reads labelled lines as small models write them: ReAct's thoughts, actions and observations.
 
 **Thought:** I must look.          bold, a heading, a number or a dash before a label
 1. Action: `search_docs`           quotes, backticks or brackets around an offered tool's name
@@ -6,7 +6,7 @@ Action Input: {"query": "x"}       an object, perhaps in a code fence; what else
 Action: search_docs("x")           the input after the name
 Action: now                        no input, for a tool without arguments
 
-A step in a code fence after other text is shown, not made, and nothing counts after an answer's label.
+A step in a code fence after other text is only quoted, and nothing counts after an answer's label.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PLAIN: Final = r"[\w.:/\-]{1,256}+"
 
 
 def dressed(label: str, *, optional: str = "") -> str:
-    """Compile a label, before something else, with whatever is around it; `optional` is a word before it."""
+    """Compile a label with the decoration around it, before other text; `optional` is a word before it."""
     word = label.strip().rstrip(":")
     words = r"[ _]?".join(map(re.escape, word.split()))
     first = rf"(?:(?i:{re.escape(optional)})[ _])?" if optional else ""
@@ -57,7 +57,7 @@ def dressed(label: str, *, optional: str = "") -> str:
 
 
 def framed(label: str) -> str:
-    """Compile a label whose end must show at once: bold marks are those that it began with."""
+    """Compile a label whose end must be certain at once: it ends with the bold marks that it began with."""
     word = label.strip().rstrip(":")
     words = r"[ _]?".join(map(re.escape, word.split()))
     number = r"(?:[ \t]?#?[0-9]{1,3})?"
@@ -66,10 +66,10 @@ def framed(label: str) -> str:
 
 
 class StepSyntax(CompiledSyntax):
-    """A syntax of labelled lines, compiled with what small models make of the labels."""
+    """A compiled syntax of labelled lines, with the variants that small models write."""
 
     def __init__(self, syntax: Syntax, tools: Collection[str] = ()) -> None:
-        """Compile the labels; `tools` are the names that may be in quotes, or have no input after them."""
+        """Compile the labels; names in `tools` may be quoted, and may have no input."""
         before, _, after = syntax.forms[0].call.partition("{name}")
         lines = syntax.forms[0].call.replace("{name}", "tool").replace("{args}", "{...}").split("\n")
         written = " and on the next line ".join(f"`{line}`" for line in lines)
@@ -91,10 +91,10 @@ class StepSyntax(CompiledSyntax):
         follows = rf"(?=[ \t]?\(|{given}{alone})"
         self._step = rf"{action}{_OPEN}(?:{known}(?P<name>{_PLAIN})[\"'`*\]>]{{0,4}}{follows})"
         self.step = regex.compile(rf"[ \t]{{0,8}}{self._step}")
-        """Matches a step's line up to its tool's name, and the brackets of an empty call."""
+        """Matches a step's line up to its tool's name, with the brackets of an empty call."""
         self.input = regex.compile(given)
         self.exact = regex.compile(rf"\s*{literal(before)}[ \t]*[^\n\"'`*\[\]<>()]+\s+{literal(word + ':')}\s*")
-        """Matches the labels as they are asked for."""
+        """Matches the labels exactly as the prompt asks for them."""
         super().__init__(syntax, tools)
         others = [self.label(opener) for opener, _ in (*syntax.reasoning, *syntax.unwrap)]
         stops = [self.label(stop) for stop in syntax.stop]
@@ -111,30 +111,30 @@ class StepSyntax(CompiledSyntax):
         self.stop = re.compile(r"[\n`{\[]").search
 
     def label(self, marker: str) -> str:
-        """Compile a marker: a label may be dressed."""
+        """Compile a marker; a label may be decorated."""
         return framed(marker) if marker.endswith(":") else super().label(marker)
 
     def further_marks(self) -> Iterable[tuple[str, str]]:
-        """Return the steps whose input is not an object, and code fences."""
+        """Return the patterns of steps whose input is not an object, and of code fences."""
         return (("a0", self._step), ("f0", r"`{3,8}+"))
 
     def begin(self, form: Form) -> Head | None:
-        """Compile what a call begins with: for the labelled form, its labels up to the object."""
+        """Compile a call's beginning: for the labelled form, its labels up to the object."""
         found = super().begin(form)
         return found if found is None else Head(self._head_source, {}, found.required)
 
 
 class StepParser(TextParser):
-    """Reads one answer of labelled lines."""
+    """Parses one answer of labelled lines."""
 
     def __init__(self, grammar: StepSyntax, options: ParserOptions) -> None:
         self._steps = grammar
         self._fenced = False
-        """The step is in a code fence."""
+        """Whether the step is in a code fence."""
         super().__init__(grammar, options)
 
     def _with_object(self, found: regex.Match[str], group: str) -> Reading[None]:
-        """Read a step whose input is an object, and the end of the code fence around that."""
+        """Read a step whose input is an object, and the end of a code fence around the object."""
         cur, fenced = self._cur, "```" in found.group()
         loose = self._steps.exact.fullmatch(found.group()) is None
         if loose and self._sink.options.strict:
@@ -186,7 +186,7 @@ class StepParser(TextParser):
         cur.release()
 
     def _may_be_several(self, name: str, arguments: JsonObject, text: str) -> bool:
-        """Whether a text that was taken as one argument may be a list of several: `Paris, 2`."""
+        """Whether a text read as one argument may be a list of several: `Paris, 2`."""
         tool = self._sink.options.tools.get(name)
         if tool is None or len(arguments) != 1 or len([*property_names(tool.parameters)]) == 1:
             return False
@@ -194,7 +194,7 @@ class StepParser(TextParser):
         return isinstance(value, str) and ("," in value or ";" in value) and key not in text
 
     def _input(self, name: str, text: str, at: int, *, open_name: bool) -> tuple[JsonObject, int]:
-        """Read the arguments from what follows the name, which begins at `at`, and return where they end."""
+        """Read the arguments after the name, from `at`, and return where they end."""
         cur, options = self._cur, self._sink.options
         tool = options.tools.get(name)
         label = self._steps.input.match(text)
@@ -221,19 +221,19 @@ class StepParser(TextParser):
         empty = tool is not None and not any(property_names(tool.parameters))
         longer = open_name and label is None and any(other.startswith(name) for other in options.tools if other != name)
         if cur.eof and at + len(text) == cur.end and ((longer and not text) or not empty):
-            raise Truncated  # of the name or of the input, more may have followed
+            raise Truncated  # more of the name or of the input may have followed
         if not empty:
             raise Malformed("missing_arguments", self._steps.wanted, at + begun)
         return {}, end
 
     def _labelled(self, value: str, at: int) -> str:
-        """Return what follows the input's label without the end of a fence; raises `Malformed` for a second label."""
+        """Return the text after the input's label without a fence's end; raises `Malformed` for a second label."""
         if self._steps.input.match(f"\n{value.strip()}"):
             raise Malformed("malformed", "the input's label is there twice", at)
         return _FENCE_LAST.sub("", value.rstrip()) if self._fenced else value
 
     def _code(self, _: regex.Match[str], __: str) -> Reading[None]:
-        """Read on at a code fence: around a step it is left out, and what it shows after other text is text."""
+        """Read a code fence: it is dropped around a step, and what it quotes after other text is text."""
         cur, sink, grammar = self._cur, self._sink, self._steps
         bare = yield from match_next(cur, grammar.fenced_bare)
         if bare is not None:
@@ -266,7 +266,7 @@ class StepParser(TextParser):
 
 
 def closing(text: str, at: int) -> int | None:
-    """Return where the bracket at `at` is closed, outside quotes; None if it is not."""
+    """Return where the bracket at `at` is closed, outside quotes, or None."""
     open_brackets: list[str] = []
     for token in _TOKEN.finditer(text, at):
         char = token.group()

@@ -1,1 +1,1 @@
-"""The window over the text, the patterns that find markers in it, and the sink of events."""
+"""The window over the text, the patterns that find markers, and the sink of events."""

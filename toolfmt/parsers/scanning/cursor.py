@@ -1,4 +1,4 @@
-"""The input as it comes in: a window over the text, with a tape to go back.
+"""A window over the incoming text, with a tape for going back.
 
 Grammars are generators. One that needs more text stores its place in `pos` and
 yields; the window then drops what was read and grows by the next chunk. Each
@@ -17,20 +17,20 @@ from toolfmt.parsers.scanning.pieces import Pieces, Waiting, no_events
 
 ResultT = TypeVar("ResultT")
 Reading: TypeAlias = Generator[None, None, ResultT]
-"""A grammar at work: yields when it needs more text, returns what it read."""
+"""A running grammar: yields when it needs more text, and returns what it read."""
 
 NEVER = sys.maxsize
 WHITE = "".join(char for char in map(chr, range(0x3001)) if char.isspace() and not "\x1c" <= char <= "\x1f")
-"""White space as `\\s` of the `regex` module has it; `str.strip()` alone takes four control characters more."""
+"""White space as `\\s` of the `regex` module defines it; `str.strip()` removes four more control characters."""
 
 
 class Malformed(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers
-    """The text at `at` does not fit the grammar; `resume` is where looking for the next marker may begin."""
+    """The text at `at` does not fit the grammar; the search for the next marker may begin at `resume`."""
 
     def __init__(self, reason: str, detail: str, at: int, resume: int | None = None, *, inside: bool = False) -> None:
-        """Keep the reason's word, the words for people, and absolute offsets.
+        """Store the reason, the description, and absolute offsets.
 
-        `inside` says that the fault is in a text whose end is not known, so that calls after it may be quoted in it.
+        `inside`: the fault is in a text of unknown end, so calls after it may be quoted in that text.
         """
         super().__init__(reason)
         self.reason = reason
@@ -41,7 +41,7 @@ class Malformed(Exception):  # noqa: N818 - control flow inside the parsers, nev
 
 
 class Truncated(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers
-    """The input ended inside a value; `suspect` is where it may have gone wrong earlier, if anywhere."""
+    """The input ended inside a value; `suspect` is an earlier place that may be the real fault."""
 
     def __init__(self, suspect: int | None = None) -> None:
         super().__init__()
@@ -51,41 +51,41 @@ class Truncated(Exception):  # noqa: N818 - control flow inside the parsers, nev
 class Cursor:
     """A place in the text: `buf[pos:]` is unread, `base` is the absolute offset of `buf[0]`.
 
-    One read character stays before `pos`, so that a pattern can look back.
+    One character before `pos` is kept, so that patterns can look back.
     """
 
-    # Defaults are the class's: most answers are read without a change of them.
+    # Defaults of the class: few answers change them.
     buf = ""
     pos = 0
     base = 0
     eof = False
     mark_at = 0
     back = 0
-    """Characters that are read again."""
+    """The number of characters that are read again."""
     _tape: Pieces | None = None
     _from = 0
-    _left = ""  # the character before the mark, at which patterns look back
+    _left = ""  # the character before the mark, for patterns that look back
     _pinned = False
     deadline = NEVER
-    """The offset at which the call that is being read must have ended; no text after it is added before."""
+    """The offset at which the current call must have ended; no text past it is added before then."""
     stop: Callable[[str], object] | None = None
-    """Set by `wait`: finds in a chunk what the grammar must look at."""
+    """Set by `wait`: finds text in a chunk that the grammar must read."""
     show: Callable[[str, int], list[Event]] = staticmethod(no_events)
-    """Gives the events of a chunk in which there is no such thing."""
+    """Returns the events of a chunk without such text."""
     keep: Callable[[str], object] = str
-    """Takes those chunks, joined."""
+    """Receives those chunks, joined."""
     reached = 0
-    """The absolute offset after the last of them."""
+    """The absolute offset after the last of those chunks."""
     take: Callable[[], bool] | None = None
-    """Set by a grammar that waits: reads what was added, or says False where the grammar must be woken."""
+    """Set by a waiting grammar: reads added text, or returns False if the grammar must be resumed."""
 
     def __init__(self) -> None:
         self.held: list[str] = []
-        """The chunks that `wait` lets by, before they are joined."""
+        """The chunks that passed since `wait`, not joined yet."""
 
     @property
     def end(self) -> int:
-        """The absolute offset at which the text that is here ends."""
+        """The absolute offset of the end of the available text."""
         return self.base + len(self.buf)
 
     @property
@@ -94,7 +94,7 @@ class Cursor:
         return self.base + self.pos
 
     def append(self, chunk: str) -> None:
-        """Add text; drop what was read, except one character."""
+        """Add text; drop what was read, except its last character."""
         pos = self.pos
         if pos > 1:
             if self._tape is not None:
@@ -107,9 +107,9 @@ class Cursor:
             self.buf += chunk
 
     def wait(self, stop: Callable[[str], object], out: Waiting) -> None:
-        """Let chunks go to `out` without the grammar, which has read all that is here, up to one that holds a `stop`.
+        """Pass chunks to `out` without resuming the grammar, up to one in which `stop` finds something.
 
-        It holds until the grammar is woken.
+        The grammar must have read all available text.
         """
         if self._pinned:
             return
@@ -117,7 +117,7 @@ class Cursor:
         self.reached = self.base + len(self.buf)
 
     def catch_up(self) -> None:
-        """Count the chunks that went by while the grammar waited as read."""
+        """Count the chunks that passed while the grammar waited as read."""
         if self.held:
             text = "".join(self.held)
             self.held.clear()
@@ -125,7 +125,7 @@ class Cursor:
             self.keep(text)
 
     def skip(self, chunk: str) -> None:
-        """Add text that is read already; all text before it was read."""
+        """Add text that is already read; all text before it must be read."""
         if self._tape is not None:
             self._tape.add(self.buf[self._from :])
             self._from = 0
@@ -134,7 +134,7 @@ class Cursor:
         self.pos = len(chunk)
 
     def mark(self) -> None:
-        """Begin to keep what is read from here, so that it can be quoted or read again."""
+        """Start keeping what is read from here on, so that it can be quoted or read again."""
         if self._pinned:
             return
         self._tape = Pieces()
@@ -143,25 +143,25 @@ class Cursor:
         self.mark_at = self.base + self.pos
 
     def marked(self) -> str:
-        """Everything read since the mark."""
+        """Return everything read since the mark."""
         here = self.buf[self._from : self.pos]
         return self._tape.text() + here if self._tape else here
 
     def since(self, start: int) -> str:
-        """What was read from the absolute offset `start`, which is after the mark."""
+        """Return what was read from the absolute offset `start`, which is after the mark."""
         if start >= self.base:
             return self.buf[start - self.base : self.pos]
         return self.marked()[start - self.mark_at :]
 
     def go(self, to: int) -> None:
-        """Go to the absolute offset `to`, back as far as the mark or on within what is here."""
+        """Move to the absolute offset `to`: back to the mark at most, or forward within the available text."""
         if to < self.at:
             self.rewind(to)
         else:
             self.pos = min(to - self.base, len(self.buf))
 
     def rewind(self, to: int) -> None:
-        """Go back to the absolute offset `to`, which lies between the mark and here."""
+        """Move back to the absolute offset `to`, which is between the mark and the current place."""
         self.back += self.at - to
         if to < self.base + (self._from if self._tape is not None else 0):
             text = self.marked()
@@ -178,11 +178,11 @@ class Cursor:
             self._tape = None
 
     def pin(self) -> None:
-        """Keep what is read from here up to `unpin`: all marks until then are this one."""
+        """Keep what is read from here until `unpin`; marks set in between have no effect."""
         self.mark()
         self._pinned = True
 
     def unpin(self) -> None:
-        """Let marks be set again."""
+        """Allow new marks again."""
         self._pinned = False
         self._tape = None

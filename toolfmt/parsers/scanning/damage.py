@@ -1,9 +1,9 @@
-r"""What a slip in a format's markup leaves in a value, a key or a name.
+r"""Traces that a slip in a format's markup leaves in a value, a key or a name.
 
     <parameter=path>a.txt</parameter>\n<parametercount>3</parameter>     the closer was due: the value is in doubt
     <parameter=text>Close it with "</parameter>" here</parameter>        a mention: text
 
-A value in which the markup does not balance was meant as two, unless what is in it is plainly mentioned.
+A value with unbalanced markup was meant as two values, unless the markup is plainly only mentioned.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from toolfmt.parsers.scanning.cursor import WHITE
 from toolfmt.schema import types
 
 REACH = 64
-"""How many of a value's last characters are looked at."""
+"""The number of characters at a value's end that are examined."""
 _SHORT = 4
 """Names of fewer characters are others where one differs."""
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb"
@@ -34,7 +34,7 @@ _NAME_MARKS = re.compile(r"[<>=\"\u201c\u201d]").search
 
 
 def differs_by_one_character(one: str, other: str) -> bool:
-    """Whether two texts differ by one character: another, one more, one less, or two that changed places."""
+    """Whether two texts differ by one replaced, added, missing or swapped character."""
     if len(one) > len(other):
         one, other = other, one
     if len(other) - len(one) > 1:
@@ -55,12 +55,12 @@ def is_nearly(key: str, name: str) -> bool:
 
 
 def letters(marker: str) -> str:
-    """The letters and digits of a marker, in lower case."""
+    """Return the letters and digits of a marker in lower case."""
     return "".join(filter(str.isalnum, marker)).lower()
 
 
 def ends_nearly(text: str, closer: str) -> bool:
-    """Whether a text ends with a closer in which at most one character is wrong."""
+    """Whether a text ends with a closer that has at most one wrong character."""
     lengths = range(max(len(closer) - 1, 2), len(closer) + 2)
     return bool(closer) and any(differs_by_one_character(text[-length:], closer) for length in lengths)
 
@@ -77,26 +77,26 @@ def ends_in_tag(text: str) -> bool:
 
 
 def like_closer(closer: str) -> str:
-    """The pattern of an end that has the words of a closer between other marks: `[/arg]`, `<|/arg|>`, `<arg/>`."""
+    """Return the pattern of a closer's words between other marks: `[/arg]`, `<|/arg|>`, `<arg/>`."""
     words = r"\W{1,4}".join(_WORD(closer))
     marks = r"(?:[^\w\s,.;:!?\"']|&gt;)\s*\Z"
     return rf"(?i:[^\w\s\"'=]\s{{0,8}}{words}[^\w\s]{{0,3}}{marks})" if words else r"(?!)"
 
 
 def ends_as(text: str, closer: str) -> bool:
-    """Whether a text ends with what is like a closer."""
+    """Whether a text ends with something like a closer."""
     return re.search(like_closer(closer), text) is not None
 
 
 def mentioned(before: str, after: str) -> bool:
-    """Whether a marker between two texts is only mentioned: in quotes, in brackets, between words."""
+    """Whether a marker between two texts is only mentioned: in quotes or brackets, or between words."""
     if after[:1] in _AFTER or _BLANK_BEFORE(before):
         return bool(after)
     return before[-1:] in _OPENING and bool(after) and after[0] not in "\r\n<"
 
 
 def part_of(text: str, marker: str) -> bool:
-    """Whether a text before a marker ends with the marker's first token, or with its first character by mistake."""
+    """Whether the text before a marker ends with the marker's first token, or repeats its first character."""
     if text[-1:] == ">":
         token = _TOKEN(marker)
         return token is not None and text.endswith(token.group())
@@ -106,12 +106,12 @@ def part_of(text: str, marker: str) -> bool:
 
 
 def is_odd(name: str) -> bool:
-    """Whether an argument's name holds markup: `path" string"true`."""
+    """Whether an argument's name contains markup: `path" string"true`."""
     return _NAME_MARKS(name) is not None
 
 
 def misread(text: str, schema: JsonObject | None, wire_type: str) -> bool:
-    """Whether text that stayed text was meant as another value: it holds markup where no string may be."""
+    """Whether text was meant as another value: it contains markup where the schema allows no string."""
     allowed = types(schema)
     if ("string" in allowed) if allowed is not None else (wire_type not in _TYPED):
         return False

@@ -1,11 +1,11 @@
-"""Template literals as patterns that forgive what models get wrong.
+"""Compiles template literals to tolerant patterns.
 
 White space is soft, a quote may be single, double or absent, and the attributes
 of a tag may come in any order. Every repetition is bounded, so that a pattern
-decides after a bounded number of characters and holding back stays short.
+decides after a bounded number of characters, and little text is held back.
 
 Partial matching of `regex` costs ten times as much as a search of `re`, so a
-pattern is asked only where a `sieve` lets something through.
+pattern is tried only where a `sieve` matches.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ FENCE = r"`{3,8}+[\w+.\-]{0,32}\s{1,64}+"
 """The beginning of a code fence."""
 _WILD = ("{any}", "{plain}")
 _ENDS_NAME = re.compile(r"\s*(?:[\[(<|]|\Z)")
-"""What follows a name in a template, or a call's body, and is no character of a name."""
+"""What follows a name in a template, or begins a call's body, and cannot be part of a name."""
 _STRING = r"""(?:"(?:[^"\\\n]|\\.){0,256}+"|'(?:[^'\\\n]|\\.){0,256}+')"""
 _SCALAR = rf"(?:{_STRING}|[0-9.eE+\-]{{1,32}}|[Tt]rue|[Ff]alse|[Nn](?:ull|one))"
 JSON_START = (
     rf"(?=\{{\s{{0,256}}(?:{_STRING}\s{{0,64}}:|/[/*])|\[\s{{0,64}}(?:[\[{{\]]|/[/*]|{_SCALAR}\s{{0,64}}[,\]]))"
 )
-"""What distinguishes an object or a list in prose from other brackets: its first key or element."""
+"""What distinguishes an object or list in prose from other brackets: its first key or element."""
 JSON_HINT = r"(?=\{\s{0,256}[\"'/]|\[\s{0,64}[\[{\]\"'/0-9tfn\-])"
-"""As much of it as can be searched for: a longer pattern would be passed over for a marker inside it."""
+"""The part of it that can be searched for: a longer pattern would lose to a marker inside it."""
 _NAMED = r"[\w.:\-]{1,256}(?:[>\[]|\s{0,8}(?:[({=]|`{3}|\s[\w.\-]{1,64}=))"
 _QUOTED_KEY = r"[\"'][\w\-]{1,64}[\"']\s{0,8}[:,]"
 BROKEN_CALL = rf"\s{{0,64}}(?:{FENCE})?(?:[<\[{{\]]|{_NAMED}|{_QUOTED_KEY})"
-"""What distinguishes a call with a broken beginning from prose."""
+"""Distinguishes a call with a broken beginning from prose."""
 NOTE = r"<!--(?:(?!-->)[\s\S]){0,1024}-->|<\?(?:(?!\?>)[\s\S]){0,1024}\?>"
 """What XML allows between elements beside text: a comment or a processing instruction."""
 LAYOUT = rf"(?:\s{{1,256}}+|{NOTE}){{0,16}}+"
-"""White space and notes between elements."""
+"""White space, comments and instructions between elements."""
 _UNCLOSED = r"""["'][^\s"'<>=]{1,256}(?=\s{0,64}>[^"'<]{0,64}<|\s{1,64}[\w:.\-]{1,64}=["'])"""
-"""A value whose second quote is missing, once what follows shows it."""
+"""A value without its second quote, if what follows proves it."""
 _VALUE = rf"""(?:"[^"<]{{0,1024}}"|'[^'<]{{0,1024}}'|[^\s"'<>=]{{1,256}}["']?|{_UNCLOSED})"""
 _ATTRIBUTE = rf"\s{{1,64}}[\w:.\-]{{1,64}}\s{{0,8}}=\s{{0,8}}{_VALUE}"
 _READ_ATTRIBUTE = re.compile(
@@ -60,32 +60,32 @@ _TAG = re.compile(
 _TAG_SLOT = re.compile(r"""([\w:.\-]+)="\{([a-z_]+1?)\}\"""")
 _TOKEN = re.compile(r"\{\?|\?\}|\{([a-z_]+1?)\}|(\s+)|([\"'])|(=)|((?:(?!\?\})[^\s\"'={])+|\{)")
 _LOOSE = re.compile(r">(?=<)|\\\|>(?=\\\[)|(?<=\\\])(?=<\\\|)")
-"""Where blanks may come between two markers, in an escaped literal: `><`, `|>[`, `]<|`."""
+"""Places in an escaped literal where blanks may separate two markers: `><`, `|>[`, `]<|`."""
 _PLAIN_TAG = re.compile(r"</?[\w:.\-]+>")
 _SLOTS = ("key", "type", "string", "name", "id", "server", "agent")
 _TYPOGRAPHIC = "\u201c\u201d"
 _TYPOGRAPHIC_QUOTE = re.compile(rf"=\s*[{_TYPOGRAPHIC}]").search
 _LONGEST = 512
-"""The longest part of a marker, in characters, that is searched for before another marker."""
+"""The largest number of characters of a marker's part that is searched for before another marker."""
 _OPTIONAL = {"{?": (1, "(?:"), "?}": (-1, ")?")}
 _OWN_GROUPS = frozenset({"attributes", "empty", "unclosed"})
 SLOT = r"[^\s<>{](?:[^<>{\n]{0,510}?[^\s<>{])??"
 WILD = {"any": r"[\s\S]", "plain": r"[^<]"}
-"""Slots that hold nothing of interest: what each of their few characters may be."""
+"""Slots whose content is ignored, with the pattern of each of their few characters."""
 
 
 @dataclass(slots=True)
 class Tag:
-    """What a head's match holds: its slots, what else is written in it, whether it is an element without content."""
+    """The content of a matched head: its slots, other attributes, and whether it is an empty element."""
 
     slots: dict[str, str]
     strays: list[tuple[str, str]]
-    """Attributes that no slot takes."""
+    """Attributes without a slot."""
     empty: bool
     unquoted: bool
-    """One of the two quotes around a value is missing."""
+    """Whether one of the two quotes around a value is missing."""
     odd: bool = False
-    """The key or the name holds markup."""
+    """Whether the key or the name contains markup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,10 @@ class Head:
     attributes: dict[str, str]
     required: frozenset[str]
     bare: frozenset[str] = frozenset()
-    """Slots whose text no quote ends: `<function={name}>`; attributes may follow it."""
+    """Slots without quotes: `<function={name}>`; attributes may follow it."""
 
     def read(self, match: regex.Match[str], *, escaped: bool) -> Tag | None:
-        """Read a match; None when a slot that must be there is missing or blank."""
+        """Read a match; return None if a required slot is missing or blank."""
         groups = match.groupdict()
         given = {name: value.strip() for name, value in groups.items() if value and name not in _OWN_GROUPS}
         found = {name: value.strip(_TYPOGRAPHIC) for name, value in given.items()}
@@ -131,7 +131,7 @@ class Head:
 
 
 def attributes(text: str | None) -> list[tuple[str, str]]:
-    """Read all attributes of a tag, in order; anything else comes last, as a name without a value."""
+    """Read all attributes of a tag in order; any other text comes last, as a name without a value."""
     if not text:
         return []
     written = _READ_ATTRIBUTE.findall(text)
@@ -142,7 +142,7 @@ def attributes(text: str | None) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=4096)
 def literal(text: str) -> str:
-    """Compile a literal: soft white space, soft quotes; blank at its ends is left out."""
+    """Compile a literal with soft white space and quotes; white space at its ends is dropped."""
     return head(text.strip()).source
 
 
@@ -162,7 +162,7 @@ def head(template: str) -> Head:
             attributes[name] = slot
             if slot not in optional:
                 required.add(slot)
-        least = 1 if required & set(attributes.values()) else 0  # a tag without its name is no marker
+        least = 1 if required & set(attributes.values()) else 0  # a tag without its name is not a marker
         slot = tag[1][1:-1] if tag[1].startswith("{") else ""
         name = rf"(?P<{slot}>{TAG_NAME})" if slot else re.escape(tag[1])
         required.update(filter(None, [slot]))
@@ -183,7 +183,7 @@ def _literals(text: str, out: list[str], required: set[str], bare: set[str]) -> 
             out.append(part)
         elif slot in WILD:
             begin = re.match(r"[^{\s]*", text)
-            again = f"(?!{re.escape(begin.group())})" if begin and begin.group() else ""  # no marker begins in itself
+            again = f"(?!{re.escape(begin.group())})" if begin and begin.group() else ""  # none begins inside itself
             out.append(f"(?:{again}{WILD[slot]}){{0,64}}?")
         elif slot:
             blank = index > 0 and tokens[index - 1][2] is not None
@@ -192,7 +192,7 @@ def _literals(text: str, out: list[str], required: set[str], bare: set[str]) -> 
             before = "" if blank else r"\s{0,64}+"
             follows = index + 1 < len(tokens) and tokens[index + 1][2] is not None
             leads = slot == "name" and not any(out) and not index
-            # Possessive where nothing that follows can be a part of it: every character of a long word is tried.
+            # Possessive if what follows cannot be part of it; otherwise every character of a long word is tried.
             ends = text.startswith(_WILD, token.end()) or (leads and _ENDS_NAME.match(text, token.end()))
             value = PLAIN_NAME + "+" * bool(ends) if ends or leads else SLOT
             out.append(rf"{before}(?P<{slot}>{value})" + ("" if follows else r"\s{0,64}"))
@@ -217,12 +217,12 @@ def _literals(text: str, out: list[str], required: set[str], bare: set[str]) -> 
 
 
 def strip_groups(source: str) -> str:
-    """Make a pattern's named groups plain ones, so that several patterns fit in one."""
+    """Remove the names of a pattern's groups, so that several patterns can be joined."""
     return re.sub(r"\(\?P<\w+>", "(?:", source)
 
 
 def cut_off(cur: Cursor, *patterns: regex.Pattern[str]) -> bool:
-    """Whether the input ends at the cursor or inside what one of the patterns would have matched."""
+    """Whether the input ends at the cursor, or inside a partial match of one of the patterns."""
     if not cur.eof:
         return False
     found = (pattern.match(cur.buf, cur.pos, partial=True) for pattern in patterns)
@@ -230,7 +230,7 @@ def cut_off(cur: Cursor, *patterns: regex.Pattern[str]) -> bool:
 
 
 def skip_cut(cur: Cursor, pattern: regex.Pattern[str]) -> bool:
-    """Skip the beginning of what the pattern matches where it is all that the input still holds; whether it was."""
+    """Skip a partial match that is the rest of the input; return whether there was one."""
     if not cur.buf[cur.pos :].strip(WHITE) or not cut_off(cur, pattern):
         return False
     cur.pos = len(cur.buf)
@@ -238,13 +238,13 @@ def skip_cut(cur: Cursor, pattern: regex.Pattern[str]) -> bool:
 
 
 def match_first(cur: Cursor, patterns: Sequence[regex.Pattern[str]]) -> Reading[regex.Match[str] | None]:
-    """Match the first pattern that fits at the cursor, waiting while an earlier one still may; nothing is read.
+    """Match the first fitting pattern at the cursor, without reading; wait while an earlier one may still fit.
 
-    One pattern of alternatives would not wait: it prefers a whole match of a later one.
+    A single pattern of alternatives would not wait: it prefers a complete match of a later alternative.
     """
     while True:
         for pattern in patterns:
-            match = pattern.match(cur.buf, cur.pos)  # asking for what may become one takes twice as long
+            match = pattern.match(cur.buf, cur.pos)  # partial matching takes twice as long
             if match is not None:
                 return match
             if not cur.eof and pattern.match(cur.buf, cur.pos, partial=True) is not None:
@@ -255,7 +255,7 @@ def match_first(cur: Cursor, patterns: Sequence[regex.Pattern[str]]) -> Reading[
 
 
 def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[str] | None]:
-    """Match at the cursor, waiting while more text could still decide; nothing is read."""
+    """Match at the cursor, without reading; wait while more text may decide."""
     while True:
         match = pattern.match(cur.buf, cur.pos)
         if match is not None or cur.eof or pattern.match(cur.buf, cur.pos, partial=True) is None:
@@ -266,7 +266,7 @@ def match_next(cur: Cursor, pattern: regex.Pattern[str]) -> Reading[regex.Match[
 def first_match(
     pattern: regex.Pattern[str], places: Iterable[re.Match[str]], *, partial: bool
 ) -> regex.Match[str] | None:
-    """Match the pattern at the first of the places where it fits, or may yet fit where a `partial` match counts."""
+    """Match the pattern at the first place where it fits; `partial` matches count too if allowed."""
     for place in places:
         found = pattern.match(place.string, place.start(), partial=partial)
         if found is not None:
@@ -276,15 +276,15 @@ def first_match(
 
 @lru_cache(1024)
 def _begun(pattern: regex.Pattern[str]) -> regex.Pattern[str]:
-    from regex import compile as compiled  # loaded already where there is such a pattern
+    from regex import compile as compiled  # already loaded if there is such a pattern
 
-    return compiled(f"(?:{pattern.pattern})(?!)", pattern.flags)  # never a whole match, so the first part of one
+    return compiled(f"(?:{pattern.pattern})(?!)", pattern.flags)  # never a complete match, so the first partial one
 
 
 def search_open(pattern: regex.Pattern[str], text: str, pos: int) -> regex.Match[str] | None:
-    """Search a text that may go on: a whole match, or a part of one at its end, whichever begins first.
+    """Search a text that may continue: a complete match, or a partial one at its end, whichever begins first.
 
-    By itself, a partial search prefers a whole match to a part that begins before it.
+    A partial search alone prefers a complete match to a partial one that begins earlier.
     """
     found = pattern.search(text, pos, partial=True)
     if found is None or found.partial or len(text) - found.start() > _LONGEST:
@@ -294,7 +294,7 @@ def search_open(pattern: regex.Pattern[str], text: str, pos: int) -> regex.Match
 
 
 def search_on(cur: Cursor, pattern: regex.Pattern[str] | None) -> Reading[regex.Match[str] | None]:
-    """Read on to the pattern, which is not read; None at the end of the input, or without a pattern."""
+    """Read up to the pattern's next match; return None at the end of the input, or without a pattern."""
     while pattern is not None:
         found = pattern.search(cur.buf, cur.pos) if cur.eof else search_open(pattern, cur.buf, cur.pos)
         cur.pos = len(cur.buf) if found is None else found.start()
@@ -308,19 +308,19 @@ def search_on(cur: Cursor, pattern: regex.Pattern[str] | None) -> Reading[regex.
 
 
 def plain_start(source: str) -> str:
-    """The first characters, at most five, that a pattern's text begins with; at least one."""
+    """Return the first one to five characters of a pattern's text."""
     found = re.match(r"(?:\\[^\w\s]|[^\\()\[\]{}|?*+.^$]){1,5}(?![?*{])", source)
     return re.sub(r"\\(.)", r"\1", found.group()) if found else source[0]
 
 
 def sieve(starts: Sequence[str]) -> str:
-    """A pattern for the places where one of the texts may begin: a fast look before the real pattern."""
+    """Return a fast pattern for places where one of the texts may begin."""
     firsts = sorted({start[0] for start in starts})
     return "|".join(f"{re.escape(first)}(?={_rest(starts, first)})" for first in firsts)
 
 
 def _rest(starts: Sequence[str], begun: str) -> str:
-    """What may follow the beginning of some of the texts, or the end of what is here."""
+    """Return the pattern of what may follow a common beginning, including the end of the text."""
     going_on = [start for start in starts if start.lower().startswith(begun.lower())]
     if any(len(start) == len(begun) for start in going_on):
         return ""
@@ -333,13 +333,13 @@ def _any_case(char: str) -> str:
 
 
 def first_characters(sources: list[str], *, bare: bool, ignore_case: bool) -> str:
-    """The characters with which any marker may begin, for a character class: text without them is passed on."""
+    """Return a character class of all first characters of markers; text without them is emitted at once."""
     firsts = {source[1] if source.startswith("\\") else source[0] for source in sources if source}
     if ignore_case:
         firsts |= {char.swapcase() for char in firsts}
     if bare:
         firsts |= set("`[{")
-    if "(" in firsts:  # a pattern that begins with an optional part may begin with anything
+    if "(" in firsts:  # a pattern with an optional beginning may begin with anything
         return r"\s\S"
     return "".join(map(re.escape, sorted(firsts)))
 
@@ -353,12 +353,12 @@ PARTIAL = re.compile(r"&(?:[a-z]{0,4}|#[0-9]{0,7}|#[xX][0-9a-fA-F]{0,6})\Z")
 
 
 def decode_entities(text: str) -> str:
-    """Decode the five standard entities and numeric references; any other `&` is text."""
+    """Decode the five standard entities and numeric references; any other `&` is literal."""
     if "&" not in text:
         return text
     if "&#" in text:
         return _NUMERIC.sub(_character, text)
-    for name, char in _ENTITIES.items():  # the ampersand last, so that nothing is decoded twice
+    for name, char in _ENTITIES.items():  # the ampersand last, to decode nothing twice
         text = text.replace(f"&{name};", char)
     return text
 

@@ -1,7 +1,7 @@
-"""Text that grows by short pieces, kept as few long ones.
+"""Collects short pieces of text as few long strings.
 
-A string object costs some fifty bytes beside its characters, so that a megabyte
-in tokens of four would take sixteen.
+A string object costs about fifty bytes besides its characters, so a megabyte
+in tokens of four characters would take sixteen.
 """
 
 from __future__ import annotations
@@ -11,40 +11,40 @@ from typing import Protocol
 from toolfmt.events import Event
 
 MOST = 512
-"""Short pieces before they are joined; each character is joined twice at most."""
+"""The number of short pieces before they are joined; each character is joined at most twice."""
 
 
 class Waiting(Protocol):
-    """Where pieces go while a grammar waits."""
+    """Receives pieces while a grammar waits."""
 
     def show(self, text: str, at: int, /) -> list[Event]:
-        """The events of a piece at the absolute offset `at`, which is kept later."""
+        """Return the events of a piece at the absolute offset `at`; `keep` receives it later."""
         ...
 
     def keep(self, text: str, /) -> None:
-        """Take pieces, joined, whose events were shown."""
+        """Store joined pieces whose events were already emitted."""
         ...
 
 
 class Taker(Waiting, Protocol):
-    """Where a grammar puts a text that comes piece by piece."""
+    """Receives a text piece by piece."""
 
     def add(self, text: str, /) -> None:
-        """Take a piece, and emit what it gives."""
+        """Store a piece and emit its events."""
         ...
 
 
 def no_events(_: str, __: int) -> list[Event]:
-    """Show nothing."""
+    """Return no events."""
     return []
 
 
 class Ignored:
-    """Takes what nobody asked for."""
+    """Discards text."""
 
     @staticmethod
     def add(_: str) -> None:
-        """Drop a piece."""
+        """Discard a piece."""
 
     show = staticmethod(no_events)
     keep = add
@@ -54,7 +54,7 @@ IGNORED = Ignored()
 
 
 class Pieces:
-    """A text under way; `add` is cheap, `text` joins it."""
+    """A growing text: `add` is cheap, `text` joins the pieces."""
 
     def __init__(self) -> None:
         self._long: list[str] = []
@@ -76,7 +76,7 @@ class Pieces:
     keep = add
 
     def text(self) -> str:
-        """Everything so far."""
+        """Return the whole text so far."""
         if self._short:
             self._long.append("".join(self._short))
             self._short.clear()
@@ -85,7 +85,7 @@ class Pieces:
         return self._long[0] if self._long else ""
 
     def take(self) -> str:
-        """Everything so far, and begin with no text again."""
+        """Return the whole text so far and clear it."""
         if not self._long and len(self._short) < 2:  # noqa: PLR2004 - as most often: nothing, or one piece
             return self._short.pop() if self._short else ""
         text = self.text()

@@ -1,9 +1,9 @@
-"""How text without quoting may end: the patterns of one place in a format.
+"""Patterns for the end of unquoted text, for one place in a format.
 
     <arg name="content">if (a < b) print("</arg>");</arg></arguments></tool>
                                             text ^  the end ^ ^ structure follows
 
-Compiled once for each place; `raw_text` reads with them.
+They are compiled once for each place and used by `raw_text`.
 """
 
 from __future__ import annotations
@@ -22,63 +22,63 @@ from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, plain_start, sieve
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """The end of an element: its pattern, and its name where the pattern fits any."""
+    """The closer of an element: its pattern, and the element's name if the pattern fits any name."""
 
     source: str
     name: str = ""
     ignore_case: bool = False
     ending: str = ""
-    """Its last characters: a value that ends with them, and has no closer, may end with a broken one."""
+    """The closer's last characters: an unclosed value that ends with them may end with a broken closer."""
     beginning: str = ""
-    """Its first characters, where no ordinary text holds them: a value without a closer may hold a broken one."""
+    """The closer's first characters if they are unusual in text: an unclosed value may contain a broken closer."""
     text: str = ""
-    """As it is written."""
+    """The closer as written."""
 
     def ends(self, found: str) -> bool:
-        """Whether a closing tag that the pattern fits is the one."""
+        """Whether a closing tag that the pattern matches is this element's."""
         name = found.rpartition("</")[2][:-1].strip()
         return self.name in {"", name} or (self.ignore_case and self.name.casefold() == name.casefold())
 
 
 TAIL = Closer("")
-"""What only the pattern decides."""
+"""A closer that is identified by its pattern alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What looks like the beginning of an argument inside a value."""
+    """A possible beginning of an argument inside a value."""
 
     certain: bool
-    """It is one, where the value has no closer of its own; else it may also be text."""
+    """If the value lacks its closer, this is an argument; otherwise it may also be text."""
     given: bool
-    """It was given before, so that it is text."""
+    """The argument was already given, so this is text."""
     given_on_line: bool
-    """It was given before, so that it is text where it does not begin a line, as the format's own do."""
+    """The argument was already given, so this is text unless it begins a line, as the format's own do."""
     nests: bool
-    """The closer that ends the value also ends it."""
+    """The value's closer would also close this argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What surrounds the values of a form's calls, as patterns."""
+    """Patterns of what surrounds the values in a form's calls."""
 
     begins: tuple[str, ...]
-    """What begins a call of any form."""
+    """The beginnings of calls of any form."""
     begin: str
-    """What begins a call of this form, which `tail` ends."""
+    """The beginning of a call of this form, which `tail` closes."""
     tail: str
     inside: str = ""
-    """What follows the beginning of a call of this form that is not empty."""
+    """What follows the beginning of a non-empty call of this form."""
     section: str = ""
-    """What opens the section that the call is in."""
+    """The opener of the section around the call."""
     section_end: str = ""
     wrapper_end: str = ""
     lead: str = ""
-    """The marker that a call begins with, which may also be mentioned or be another format's."""
+    """The marker at a call's beginning, which may also be mentioned or belong to another format."""
 
     @property
     def after(self) -> str:
-        """What may follow a call whose own closer is missing: the section's closer, or the next call."""
+        """What may follow a call without its closer: the section's closer, or the next call."""
         section = f"(?:{self.section}{GAP})?" if self.section else ""
         following = rf"{section}(?:{self.begin}){LAYOUT}(?:{_either(self.inside, self.tail)})" if self.begin else ""
         return _either(self.section_end, following)
@@ -88,11 +88,11 @@ NOTHING = Around((), "", "")
 
 
 class Ends:
-    """How a raw value may end, compiled once per place in a format.
+    """The possible ends of a raw value, compiled once for each place in a format.
 
-    A quote that is markup (`<![CDATA[`) may be anywhere in the value and ends
-    at its own closer. One that is a word (`__START_CONTENT__`) only opens the
-    value, with a line break after it, and ends where the value's closer follows.
+    A quote that is markup (`<![CDATA[`) may appear anywhere in the value and ends
+    at its own closer. A quote that is a word (`__START_CONTENT__`) can only open the
+    value, with a line break after it, and ends before the value's closer.
     """
 
     def __init__(  # noqa: PLR0913 - what a place is made of
@@ -110,11 +110,11 @@ class Ends:
         inner: Sequence[str] = (),
         optional: bool = False,
     ) -> None:
-        """Compile the closer's pattern, what must follow it, the quotes, and what is `around` the value.
+        """Compile the closer, what must follow it, the quotes, and what is `around` the value.
 
-        Where `parent`, the closer around the place, follows, its name is still to be compared.
-        `openers` open such a value, or another one beside it; `nameless` looks like one, and names none. The
-        `inner` tags are in an opener or around the values: alone, they are in no text.
+        If the enclosing closer `parent` follows, its name has to be compared as well.
+        `openers` open this or a neighbouring value; `nameless` resembles an opener without a name. The
+        `inner` tags appear inside openers or around the values, and never alone in text.
         """
         parts: list[str] = []
         nests = bool(around.begin and around.tail and around.tail != closer)
@@ -122,7 +122,7 @@ class Ends:
         if nests:
             parts += [f"(?P<begin>{around.begin})", f"(?P<end>{closing}(?:{around.tail}))"]
         self.rivals = regex.compile("|".join([*parts, *(openers if inner else ())]) or r"(?!)", flags)
-        """What comes before another candidate that begins alike."""
+        """Patterns that take precedence over another candidate with the same beginning."""
         if nests and optional and around.lead:
             parts.append(f"(?P<lead>{around.lead})")
         parts += [f"(?P<opener>{'|'.join(openers)})"] if openers else []
@@ -130,18 +130,18 @@ class Ends:
         parts += [f"(?P<inner>{'|'.join(inner)})"] if inner else []
         self.optional = optional
         self.whole_end = regex.compile(f"{GAP}{closing}(?:{around.tail})", flags) if nests else None
-        """The ends of a call from a value's closer on."""
+        """The end of a call, from a value's closer on."""
         self.section_end = regex.compile(f"{GAP}(?:{around.section_end})", flags) if around.section_end else None
         self.next_call = regex.compile(f"{GAP}(?:{_either(*around.begins)})", flags)
         self.over = regex.compile(f"{GAP}(?:{_either(*around.begins, around.section_end)})", flags)
-        """What shows that a call has ended before, although its value was not closed."""
+        """Shows that a call has ended although its value was not closed."""
         self.in_call = regex.compile(f"{LAYOUT}(?:{_either(around.inside, around.tail)})", flags)
-        """What distinguishes the beginning of a call from a mention of one."""
+        """Distinguishes the beginning of a call from a mention."""
         marks = self._compile_quotes(quotes, closer, parts, flags)
         self.quote_ends = tuple(end for quote, end in quotes if quote in marks and not escaped)
-        """What no text ends with that had no quote."""
+        """Ends of quotes, which unquoted text never ends with."""
         self.second_end = regex.compile(rf">[^\W\d_][^<\n]{{0,64}}(?:\r?\n)?(?:{closer})", flags)
-        """Matches a short value that begins with what may be the end of the tag before it."""
+        """Matches a short value that seems to begin with the end of the tag before it."""
         misspelt = [f"(?P<near>{_near(closer)})"] if nests and closer.endswith(">") else []
         self.candidate = regex.compile("|".join([*parts, f"(?P<closer>{closer})", *misspelt]), flags)
         outer = [around.begin, around.tail, around.wrapper_end] if nests else []
@@ -149,7 +149,7 @@ class Ends:
         starts = [plain_start(source) for source in sources if source]
         self.hint = re.compile(sieve(starts)).search
         self.stop = re.compile(sieve(starts) + "|&").search if escaped else self.hint
-        """Finds what must be looked at in a piece of text."""
+        """Finds text in a piece that must be examined."""
         follows = [
             *([f"(?P<after>{around.after})"] if nests else []),
             follow,
@@ -161,12 +161,12 @@ class Ends:
         self.escaped = escaped
 
     def _compile_quotes(self, quotes: Sequence[Pair], closer: str, parts: list[str], flags: int) -> list[str]:
-        """Compile the quotes, and add to `parts` those that are markup, which are returned."""
+        """Compile the quotes; add those that are markup to `parts` and return them."""
         words: list[str] = []
         marks: list[str] = []
         self.quotes: dict[str, regex.Pattern[str]] = {}
         self.quoted: dict[str, Callable[[str], object]] = {}
-        """What finds a character with which the end of the quote may begin."""
+        """For each quote, a search for the first character of its end."""
         for number, (quote, end) in enumerate(quotes):
             word = quote[0].isalnum() or quote[0] == "_"
             if not word:
@@ -176,12 +176,12 @@ class Ends:
             self.quotes[f"q{number}"] = regex.compile(re.escape(end) + (f"(?={GAP}{closer})" if word else ""), flags)
         near_marks = "|".join(f"(?!{re.escape(mark)}){_misspelt(mark)}" for mark in marks)
         self.near_quote = regex.compile(f"{GAP}(?:{near_marks})") if marks else None
-        """What begins a value as a misspelt quote does."""
+        """Matches a misspelt quote at a value's beginning."""
         self.words = regex.compile(f"{GAP}(?:{'|'.join(words)})", flags) if words else None
         return marks
 
     def goes_on(self, cur: Cursor, at: int) -> bool | None:
-        """Whether a call ends at `at`, after a value's closer, and more text follows; None while that is not known."""
+        """Whether a call ends at `at`, after a value's closer, and more text follows; None if undecided."""
         end = None if self.whole_end is None else self.whole_end.match(cur.buf, at, partial=not cur.eof)
         if end is None:
             return False
@@ -196,14 +196,14 @@ class Ends:
 
 
 def _misspelt(mark: str) -> str:
-    """A quote's first character and its word, with any other marks between them."""
+    """Return a pattern of a quote's first character and word with any marks between them."""
     word = max(re.findall(r"\w+", mark), key=len, default="")
-    first, rest = re.escape(mark[0]), rf"[\s\S]{{{len(mark) - 1}}}"  # else the end of what is here would be the slip
+    first, rest = re.escape(mark[0]), rf"[\s\S]{{{len(mark) - 1}}}"  # else the end of the text would be the slip
     return rf"(?={first}{rest}){first}[^\w\s]{{1,4}}{word}" if word else r"(?!)"
 
 
 def _near(closer: str) -> str:
-    """A closer with more letters in its name, with a mark more before its end, or without that before the next tag."""
+    """Return a pattern of near misses of a closer: more letters, an extra mark before its end, or no end at all."""
     if re.fullmatch(r"</[\w:.\\\-]+(?:\\s\{0,64\})?>", closer):
         return rf"{closer.removesuffix('>')}\w{{0,16}}\s{{0,64}}(?:>|(?=<))"
     return rf"{closer[:-1]}(?:[^\w\s<>]>|(?=<))"

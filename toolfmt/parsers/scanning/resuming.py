@@ -1,11 +1,11 @@
-r"""Where reading goes on after a JSON call that broke: at a marker of the format, outside every open quote.
+r"""Finds where reading resumes after a broken JSON call: at a marker of the format, outside every open quote.
 
     {"name": "write", "arguments": {"text": "a <tool_call>{"name": "rm", ...}}</tool_call> b"}}</tool_call>
                                      ^ sound up to here --- ^                              the end ^
 
-What a string held before the fault is never looked at. If the fault is right after a string, a quote in
-that string's text may have ended it, and what follows may still be that text: then an opener begins
-something that is only quoted, and the call ends at a closer where fewer brackets are open than at the fault.
+Strings before the fault are never examined. If the fault comes right after a string, a quote in
+that string's text may have ended it too early, and what follows may still be its text. Then an opener
+is only quoted, and the call ends at a closer where fewer brackets are open than at the fault.
 Where quotes decide nothing, `Nesting` counts the closers.
 """
 
@@ -28,15 +28,15 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 
 class Fault:
-    """The state of a JSON text where it broke."""
+    """The state of a JSON text at its fault."""
 
     def __init__(self, text: str) -> None:
-        """Read over `text`, which ends at the fault."""
+        """Scan `text`, which ends at the fault."""
         self._open: list[str] = []
         self._counts = {"}": 0, "]": 0}
         self._least = 0
         self.quoted = self.after_string = self.escaped = False
-        """The fault is in a string, right after one, or in a string right after a backslash."""
+        """Whether the fault is in a string, right after one, or in a string right after a backslash."""
         for token in _TOKEN(text):
             self.after_string = token["string"] is not None
             self.read('"' if token["open"] else token.group())
@@ -45,45 +45,45 @@ class Fault:
 
     @property
     def depth(self) -> int:
-        """How many brackets are open."""
+        """The number of open brackets."""
         return len(self._open)
 
     @property
     def fewer(self) -> bool:
-        """Whether fewer brackets are open than there were."""
+        """Whether fewer brackets are open than at the fault."""
         return self.depth < self._least
 
     def read(self, char: str) -> None:
-        """Read on over a character outside every string, which may be a quote or a bracket."""
+        """Process a quote, bracket or other character outside strings."""
         self.quoted = char == '"'
         if char in _CLOSERS:
             self._open.append(_CLOSERS[char])
             self._counts[_CLOSERS[char]] += 1
-        while self._counts.get(char):  # a bracket that nobody closed ends with the one around it
+        while self._counts.get(char):  # an unclosed bracket ends with the one around it
             self._counts[last := self._open.pop()] -= 1
             if last == char:
                 break
 
 
 class Resync:
-    """The markers at which reading may go on: closers, and what begins a call."""
+    """The markers at which reading may resume: closers and beginnings of calls."""
 
     def __init__(self, closers: Sequence[str], openers: Sequence[str], flags: int) -> None:
-        """Take the markers; `flags` are those of the format's other patterns.
+        """Set the markers; `flags` are those of the format's other patterns.
 
-        Of two closers that begin alike the longer comes first.
+        Of two closers with the same beginning, the longer one comes first.
         """
         self._closers = [source for source in closers if source]
         self._openers, self._flags = openers, flags
 
-    # Compiled at the first broken call: most answers have none.
+    # Compiled at the first broken call, as most answers have none.
     @cached_property
     def _ends(self) -> tuple[regex.Pattern[str], ...]:
         return tuple(regex.compile(f"(?P<end>{source})", self._flags) for source in self._closers)
 
     @cached_property
     def markers(self) -> regex.Pattern[str]:
-        """Compile all markers; a closer is the group `end`."""
+        """The pattern of all markers; a closer is the group `end`."""
         ends = f"(?P<end>{'|'.join(self._closers)})|" if self._closers else ""
         return regex.compile(f"{ends}(?:{'|'.join(self._openers) or '(?!)'})", self._flags)
 
@@ -94,25 +94,25 @@ class Resync:
         return re.compile(rf"""[{firsts}"{{}}\[\]]""").search
 
     def search(self, cur: Cursor) -> Reading[regex.Match[str] | None]:
-        """Read on to the next marker, which is not read; None at the end of the input."""
+        """Read up to the next marker and return its match; return None at the end of the input."""
         found = yield from search_on(cur, self.markers)
         return found if found is None else (yield from self._whole(cur, found))
 
     def _whole(self, cur: Cursor, found: regex.Match[str]) -> Reading[regex.Match[str]]:
-        """Wait for the rest of a closer that may be longer than what is here of it."""
+        """Wait for the rest of a closer that may be longer than the available text."""
         longer = (yield from match_first(cur, self._ends)) if found.lastgroup == "end" else None
         return longer or found
 
     def after(
         self, cur: Cursor, fault: Fault, further: regex.Pattern[str] | None = None
     ) -> Reading[regex.Match[str] | None]:
-        """Read on from the fault in a JSON text to the marker where the next thing begins, which is not read.
+        """Read from the fault in a JSON text up to the marker at which reading resumes.
 
-        None if there is none: then the cursor is where all brackets are closed, or at the input's end. Where
-        they are closed, what is `further` counts as a marker too.
+        Without such a marker, return None, with the cursor where all brackets are closed or at the input's end. Once
+        they are closed, `further` counts as a marker too.
         """
         at_fault, nested, closed = cur.at, 0, -1
-        cur.pos -= fault.escaped  # the backslash and what it escapes are read together
+        cur.pos -= fault.escaped  # a backslash is read together with what it escapes
         while True:
             char = yield from self._step(cur, fault)
             if not char:
@@ -135,7 +135,7 @@ class Resync:
             cur.pos = found.end()
 
     def _step(self, cur: Cursor, fault: Fault) -> Reading[str]:
-        """Go on to what must be looked at, outside every quote; "" at the end of the input."""
+        """Advance to the next relevant character outside quotes; return "" at the end of the input."""
         while True:
             if fault.quoted:
                 cur.pos = _IN_STRING(cur.buf, cur.pos).end()  # type: ignore[union-attr] - matches everywhere
@@ -157,14 +157,14 @@ _OPENERS = {")": r"\(", "]": r"\[", "}": r"\{"}
 
 _MARKUP = re.compile(r"[<>\[\]{}\"'=|]").search
 _CLOSER = 256
-"""Characters that the last closer of a text may have."""
+"""The largest number of characters of a text's last closer."""
 
 
 class Nesting:
-    """What opens and closes a call, or the section around it."""
+    """Counts the markers that open and close a call or its section."""
 
     def __init__(self, openers: Sequence[str], closers: Sequence[str], flags: int) -> None:
-        """Take the markers; of two closers that begin alike the longer comes first."""
+        """Set the markers; of two closers with the same beginning, the longer one comes first."""
         marked = [closer for closer in closers if closer and not _PUNCTUATION(closer)]
         if not marked and closers:
             last = closers[0][-1:]
@@ -186,14 +186,14 @@ class Nesting:
         return regex.compile(f"(?P<close>{closing})|(?P<open>{opening})", self._flags)
 
     def follows(self, text: str) -> bool:
-        """Whether a call comes after plain words and ends the text, so that it is in no value of the one before it."""
+        """Whether a call follows plain words and ends the text, so that it is not in a value of the call before it."""
         found = self._marker.search(text)
         words = "" if found is None or found.lastgroup == "close" else text[: found.start()]
         closed = any(closer.search(text.rstrip()[-_CLOSER:] + "\n") for closer in self._ends)
         return bool(words) and _MARKUP(words) is None and closed
 
     def leave(self, cur: Cursor) -> Reading[bool]:
-        """Read on past the closer of what the cursor is in; False, at the input's end, if there is none."""
+        """Read past the closer of the enclosing call; return False, at the input's end, if there is none."""
         depth = 1
         while True:
             found = yield from search_on(cur, self._marker)

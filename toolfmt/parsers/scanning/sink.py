@@ -1,9 +1,9 @@
-r"""Where grammars put what they find: events in order, and calls as they grow.
+r"""Collects what grammars find: events in order, and calls while they grow.
 
 A `Sink` collects the events of one `feed`. Layout that turns out to belong to a
 call (the blank between two calls, a bracket or fence before a bare one) is
 *held*: the next text releases it, the next call drops it. So is the blank at the
-edge of a text, where the format's own markers have one there:
+edge of a text if the format's own markers include it:
 
     <think>\nI should call.\n</think>\n\nLet me look.\n<tool_call>
            ^^              ^^        ^^^^            ^^
@@ -50,7 +50,7 @@ def invocation(  # noqa: PLR0913, PLR0917 - the fields of the record
     provenance: CallProvenance,
     certainty: Certainty,
 ) -> ToolInvocation:
-    """Make a call of values that a parser has read; validating their types again takes as long as reading them."""
+    """Build a call without validating its values again, which would take as long as reading them."""
     made = object.__new__(ToolInvocation)
     fields = {
         "name": name,
@@ -72,7 +72,7 @@ def invocation(  # noqa: PLR0913, PLR0917 - the fields of the record
 
 @dataclass(slots=True)
 class Aside:
-    """What a sink had before what is kept apart."""
+    """The state of a sink before events are set aside."""
 
     events: list[Event]
     state: tuple[int, int, bool, bool, list[Callable[[], None]], list[tuple[str, int]], list[tuple[str, int]]]
@@ -84,17 +84,17 @@ class Sink:
     calls = 0
     reasoning = False
     layout = True
-    """No text comes before this place, or a marker comes between."""
+    """Whether the text so far is only layout: nothing, or a marker, comes before this place."""
     has_text = False
-    """Anything but white space was passed on as text."""
+    """Whether text other than white space was emitted."""
     guessed = False
-    """That there are calls here at all is one of several readings."""
+    """Whether reading calls here at all is one of several readings."""
     slip = -1
-    """Where the last deviation was, in a call or between calls."""
+    """The place of the last deviation, in a call or between calls."""
     edge = WHITE
-    """What the markers take of the blank at the beginning of reasoning."""
+    """The white space at the beginning of reasoning that belongs to the markers."""
     claimed = False
-    """Markers around say that this is the text."""
+    """Whether markers around it declare this to be the text."""
     _aside: Aside | None = None
 
     def __init__(
@@ -105,16 +105,16 @@ class Sink:
         *,
         hides: bool = False,
     ) -> None:
-        """Begin with no events; `options` are the parser's.
+        """Start without events; `options` are the parser's.
 
-        `opens` and `ends` say of the text and of the reasoning whether the blank
-        at its beginning and its end belongs to the markers. Where the format
-        `hides` it, text counts only while it is `claimed`.
+        `opens` and `ends` state for text and reasoning whether the white space
+        at its beginning and end belongs to the markers. If the format
+        `hides` text, it counts only while it is `claimed`.
         """
         self.options = options
         self.events: list[Event] = []
         self.ahead: list[Callable[[], None]] = []
-        """What is emitted as soon as a call begins, before it; a reader of calls may still take it back."""
+        """Actions to run when the next call begins, before it; a reader of calls may still remove them."""
         self._opens = [*opens]
         self._ends = ends
         self._hides = hides
@@ -123,7 +123,7 @@ class Sink:
         self._held: list[tuple[str, int]] = []
 
     def take(self) -> list[Event]:
-        """Hand over the events so far."""
+        """Return the events so far and clear them."""
         aside = self._aside
         if aside is not None:
             events, aside.events = aside.events, []
@@ -133,13 +133,13 @@ class Sink:
         return events
 
     def set_aside(self) -> None:
-        """Keep what comes from here on apart, until `put_back`."""
+        """Set aside all further events until `put_back`."""
         state = self.calls, self.slip, self.guessed, self.layout, self.ahead, self._held, self._unclaimed
         self._aside = Aside(self.events, state)
         self.events, self.ahead, self._held, self._unclaimed = [], self.ahead[:], self._held[:], self._unclaimed[:]
 
     def put_back(self) -> bool:
-        """Forget what was kept apart; whether there was a call in it."""
+        """Discard what was set aside; return whether it contained a call."""
         aside, events = self._aside, self.events
         if aside is None:
             return False
@@ -148,7 +148,7 @@ class Sink:
         return any(isinstance(event, CallEnd) for event in events)
 
     def text(self, text: str, at: int) -> None:
-        """Pass on text at the absolute offset `at`."""
+        """Emit text at the absolute offset `at`."""
         if not text:
             return
         if not self.reasoning:
@@ -173,7 +173,7 @@ class Sink:
             self.hold(text[len(body) :], at + len(body))
 
     def show(self, text: str, at: int) -> list[Event]:
-        """Pass on text as `text` does; the events of it."""
+        """Process text as `text` does, and return its events."""
         reasoning = self.reasoning
         blank = self._ends[reasoning] and text[-1].isspace()
         if blank or self.layout or self._held or self._hides or not self.has_text or self._opens[reasoning]:
@@ -193,22 +193,22 @@ class Sink:
             self.events.append(ReasoningDelta(text, at) if self.reasoning else TextDelta(text, at))
 
     def hold(self, text: str, at: int) -> None:
-        """Keep layout back until it is known to be text or part of a call."""
+        """Hold back layout until it is known to be text or part of a call."""
         self._held.append((text, at))
 
     def flush(self) -> None:
-        """What is held turned out to be text."""
+        """Emit what is held back as text."""
         self.layout = False
         held, self._held = self._held, []
         for text, at in held:
             self._emit(text, at)
 
     def drop(self) -> None:
-        """What is held turned out to belong to a call or another marker."""
+        """Drop what is held back, as it belongs to a call or another marker."""
         self._held = []
 
     def _leave(self, text: str, at: int) -> None:
-        """Keep text that no marker claims for the notice, one for each stretch of it."""
+        """Record text that no marker claims, for one notice per stretch."""
         if self._unclaimed:
             last, begun = self._unclaimed[-1]
             if begun + len(last) != at:
@@ -216,7 +216,7 @@ class Sink:
         self._unclaimed.append((text, at))
 
     def emit_unclaimed(self) -> None:
-        """Report in one notice what was outside all markers."""
+        """Report the text outside all markers in one notice."""
         if not self._unclaimed:
             return
         parts, self._unclaimed = self._unclaimed, []
@@ -225,14 +225,14 @@ class Sink:
             self.note("unclaimed_text", text, (parts[0][1], parts[-1][1] + len(parts[-1][0])))
 
     def settle(self) -> None:
-        """The text is at its end: what is held is part of it, unless none comes before."""
+        """End the text: what is held back is part of it, unless no text comes before."""
         self.emit_unclaimed()
         if self.layout:
             self.drop()
         self.flush()
 
     def number(self) -> int:
-        """Begin a call: emit what waited for one, and return its index."""
+        """Begin a call: run the waiting actions and return its index."""
         if self._unclaimed:
             self.emit_unclaimed()
         if self.ahead:
@@ -244,44 +244,44 @@ class Sink:
         return self.calls - 1
 
     def note(self, kind: str, detail: str, span: Span) -> None:
-        """Record a deviation that was tolerated; where it is a choice of reading, every later call depends on it."""
+        """Report a tolerated deviation; if it is a choice of reading, every later call depends on it."""
         self.guessed = self.guessed or kind in _GUESSES
         self.slip = max(self.slip, span[0])
         self.events.append(Notice(kind, detail, span))
 
     @property
     def full(self) -> bool:
-        """Whether there are as many calls as there may be."""
+        """Whether the limit of calls is reached."""
         return self.calls >= self.options.limits.calls
 
     def refuse(self, at: int) -> None:
-        """Fail the first call too many, at the absolute offset `at`; nothing is read after it."""
+        """Fail the first call beyond the limit, at the absolute offset `at`; nothing after it is read."""
         Draft(self, at).fail("", "limit", f"more than {self.options.limits.calls} calls", at)
 
 
 class Spoken:
-    """Takes what is said from an offset on."""
+    """Receives the model's text from an offset on."""
 
     def __init__(self, sink: Sink, at: int) -> None:
-        """Pass it on to `sink`; it begins at the absolute offset `at`."""
+        """Emit the text to `sink`; it begins at the absolute offset `at`."""
         self._sink = sink
         self.at = at
         self.show = sink.show
 
     def add(self, text: str) -> None:
-        """Take a piece."""
+        """Emit a piece."""
         self._sink.text(text, self.at)
         self.at += len(text)
 
     def keep(self, text: str) -> None:
-        """Take pieces whose events were shown."""
+        """Store pieces whose events were already emitted."""
         self.at += len(text)
 
 
 class Draft:
     """A call while it is being read.
 
-    Its events are kept back until the call is `confirmed` and its name known,
+    Its events are held back until the call is `confirmed` and its name known,
     so that a candidate in prose can still turn out to be text.
     """
 
@@ -293,11 +293,11 @@ class Draft:
         self.start = start
         self.provenance: CallProvenance = provenance
         self.reasoning = ""
-        """The model's thought, where the call itself carries it."""
+        """The model's thought, if the call itself contains it."""
         self.reasoning_at = start
         self.confirmed = confirmed
         self.opening = ""
-        """The call's head, as it is written."""
+        """The call's head as written."""
         self.name = ""
         self.id: str | None = None
         self.server: str | None = None
@@ -310,13 +310,13 @@ class Draft:
 
     @property
     def certainty(self) -> Certainty:
-        """How certain the reading is, by the notices so far."""
+        """The certainty of the reading, by the notices so far."""
         if self._guessed or self.sink.guessed:
             return "guessed"
         return "tolerated" if self.notes or self.sink.slip >= self.start else "exact"
 
     def announce(self) -> None:
-        """Emit the start, and what waited for it, once the name is known and the call confirmed."""
+        """Emit the start and what waited for it, once the name is known and the call confirmed."""
         if self.index >= 0 or not self.name or not self.confirmed:
             return
         self.think()
@@ -326,7 +326,7 @@ class Draft:
             self.sink.events.append(ArgumentsDelta(self.index, self.pieces.text()))
 
     def think(self) -> None:
-        """Emit the thought that the call carries."""
+        """Emit the thought that the call contains."""
         if self.reasoning:
             self.sink.events.append(ReasoningDelta(self.reasoning, self.reasoning_at))
             self.reasoning = ""
@@ -338,17 +338,17 @@ class Draft:
             self.sink.events.append(ArgumentsDelta(self.index, text))
 
     def show(self, text: str, _: int) -> list[Event]:
-        """The event of a piece of the arguments' JSON text that is kept later."""
+        """Return the event of a piece of the arguments' JSON text; `keep` receives the piece later."""
         return [ArgumentsDelta(self.index, text)] if self.index >= 0 else []
 
     def keep(self, text: str) -> None:
-        """Add a piece of the arguments' JSON text whose event was shown, or is to be."""
+        """Add a piece of the arguments' JSON text whose event is emitted separately."""
         self.pieces.add(text)
 
     def note(self, kind: str, detail: str, at: int, end: int | None = None, *, guessed: bool = False) -> None:
-        """Record a tolerated deviation, once for each kind of slip; it is emitted with the call's end.
+        """Report a tolerated deviation, once for each kind of slip, with the call's end.
 
-        `guessed` says that one of several readings was chosen; notices of some kinds always do.
+        `guessed`: one of several readings was chosen, as some kinds of notices always mean.
         """
         self._guessed = self._guessed or guessed or kind in _GUESSES
         if (kind, detail) not in self._noted:
@@ -374,6 +374,6 @@ class Draft:
         sink.layout = True
 
     def fail(self, raw: str, reason: str, detail: str, end: int) -> None:
-        """Give the call up; `raw` is the input from its start to `end`."""
+        """Fail the call; `raw` is the input from its start to `end`."""
         self.claim()
         self.sink.events.append(CallFailed(self.index, raw, reason, detail, (self.start, end), self.name))

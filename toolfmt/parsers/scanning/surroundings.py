@@ -1,4 +1,4 @@
-r"""Decides from what is around a marker whether it is a quotation.
+r"""Decides from the text around a marker whether the marker is quoted.
 
     ```                            inside a fence
     <tool_call>...
@@ -6,7 +6,7 @@ r"""Decides from what is around a marker whether it is a quotation.
     > <tool_call>...               in a quoted or indented block
     Write `<tool_call>...`.        in code or quotation marks within a line
 
-It follows the text, so the result does not depend on how the text is cut.
+It follows the text, so that the result does not depend on chunking.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from toolfmt.parsers.scanning.pieces import Pieces
 
 _FENCE = re.compile(r"(?:`{3,256}|~{3,256})(?=([^\n]*))")
 _SIGNS: Final = re.compile("[`~>]|[\"'\u201c\u2018\u00ab]\\Z").search
-"""What begins a quotation or a fence; a text without it is read no further."""
+"""Characters that begin a quotation or a fence; a text without them is not examined further."""
 _WORD: Final = re.compile(r"\w").search
 _FENCE_LINE = re.compile(r"[ \t]{0,12}(?:(?:[-*+>]|\d{1,3}[.)])[ \t]{1,4})*")
 _INDENT: Final = 4
 _QUOTES: Final = "\"'`\u201c\u2018\u00ab\\"
 _PAIRS: Final = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb"}
 _INSIDE: Final = _QUOTES + "([{=,"
-"""After one of these a JSON value is part of code, of text in quotes or of another value."""
+"""Characters after which a JSON value is part of code, quoted text or another value."""
 _OPENING: Final = WHITE + "([{=,:*_"
-"""One of these, or nothing, is before a mark that opens a quotation."""
+"""Characters that may come before a mark that opens a quotation, as may the start of the text."""
 _LASTING: Final = '">'
-"""A quotation that its own mark does not end: of a quoted line, and one in which a call may have such marks."""
+"""Quotations that do not end at their own mark: quoted lines, and quotes that a call inside may contain."""
 _MARKS = re.compile(r"(?s:\\.)|[\"']|\\")
 _CODE: Final = "=([{,:"
-"""After one of these a quotation mark opens a string that holds what follows on its line."""
+"""Characters after which a quotation mark opens a string that continues on its line."""
 _LEAD: Final = 64
-"""Characters of a line's beginning that are kept."""
+"""The number of characters kept of a line's beginning."""
 
 
 class Surroundings:
-    """What is around the place that a scan has reached."""
+    """The surroundings of the place that a scan has reached."""
 
     def __init__(self) -> None:
-        self._escape = False  # a backslash is the last character so far
+        self._escape = False  # whether a backslash is the last character so far
         self._fence = ""
         self._info = False
         self._lead = ""
@@ -50,18 +50,18 @@ class Surroundings:
         self._string: str = ""
         self._last = self._before = ""  # the last character, and the one before it
         self._word = ""
-        self._held = ""  # what closes a quotation that holds a call
-        self._marks = 0  # double quotes in it
-        self._blank = False  # nothing is in the line, while that is so
+        self._held = ""  # the closing mark of a quotation with a call in it
+        self._marks = 0  # the number of double quotes in it
+        self._blank = False  # whether the line is blank so far
         self.filled = False
-        """Something is in the fence that is open."""
+        """Whether the open fence has content."""
         self.has_text = False
-        """Something was said, outside of fences' own lines."""
+        """Whether there was text other than the fences' own lines."""
         self.worded = False
-        """A word was said there."""
+        """Whether that text contained a word."""
 
     def go(self, text: str) -> None:
-        """Pass text that holds no fence."""
+        """Scan text without a fence."""
         start = text.rfind("\n") + 1
         after = self._follow(text) if self._held and not self._fence else 0
         if start:
@@ -84,23 +84,23 @@ class Surroundings:
             self.filled = self.filled or bool(self._fence)
 
     def hold_open(self) -> None:
-        """Let what is quoted here last up to its closing mark, a blank line or a fence: a call is in it."""
+        """Extend the quotation here, which contains a call, to its closing mark, a blank line or a fence."""
         mark = "`" if self._ticks % 2 else _PAIRS.get(self._last, "")
         self._held, self._blank, self._marks = self._fence or (">" if self.block else mark), False, 0
 
     @property
     def held(self) -> bool:
-        """Whether what was held open is still open; double quotes close by an odd number, as a call holds pairs."""
+        """Whether the extended quotation is open; an odd number of double quotes closes it, as calls have pairs."""
         return bool(self._held) and not (self._held == '"' and self._marks % 2)
 
     @property
     def shows(self) -> bool:
-        """Whether a quotation is open here: a fence, a quoted line, code, or a mark that no word comes before."""
+        """Whether a quotation is open here: a fence, a quoted line, code, or a mark without a word before it."""
         opens = self._last in _PAIRS and not self._before.strip(_OPENING)
         return self.fenced or self.block or bool(self._ticks % 2) or opens
 
     def _follow(self, text: str) -> int:
-        """Look for the end of what is held open; where it is in the text, or 0."""
+        """Return where the extended quotation ends in the text, or 0."""
         if self._held == '"':
             self._marks += text.count('"')
         at = 0
@@ -117,7 +117,7 @@ class Surroundings:
         return 0
 
     def read(self, text: str) -> None:
-        """Pass text that may hold fences, which end within it."""
+        """Scan text with complete fences."""
         at = 0
         for found in _FENCE.finditer(text):
             self.go(text[at : found.start()])
@@ -126,9 +126,9 @@ class Surroundings:
         self.go(text[at:])
 
     def _quote(self, text: str, start: int, earlier: str) -> None:
-        """Follow the strings of code on the line: one opens after a sign of code, an apostrophe never does.
+        """Track strings of code on the line: they open after a sign of code; an apostrophe never opens one.
 
-        `earlier` is the last character of the line before `text`, blanks aside.
+        `earlier` is the last character other than a blank before `text` on the line.
         """
         begin = start + (self._escape and start < len(text))
         self._escape = self._escape and begin == start
@@ -147,7 +147,7 @@ class Surroundings:
                     self._string = mark
 
     def fence(self, marks: str, rest: str) -> None:
-        """Pass a run of fence marks; `rest` is what is known to follow on its line."""
+        """Scan a run of fence marks; `rest` is what is known to follow on its line."""
         if not _FENCE_LINE.fullmatch(self._lead):
             self.go(marks)
             return
@@ -171,28 +171,28 @@ class Surroundings:
 
     @property
     def fresh(self) -> bool:
-        """Whether a fence has just been opened, and nothing is in it yet."""
+        """Whether a fence has just been opened and has no content yet."""
         return bool(self._fence) and not self.filled
 
     @property
     def block(self) -> bool:
-        """Whether this is a line of a quotation."""
+        """Whether this is a quoted line."""
         return self._lead.lstrip(" \t").startswith(">")
 
     @property
     def special(self) -> bool:
-        """Whether a call here may be shown, not meant."""
+        """Whether a call here may only be quoted."""
         return bool(self._fence) or self.block or bool(self.closer)
 
     @property
     def closer(self) -> str:
-        """What would close the code or the quotation marks that are open here after a word; code ends in its line."""
+        """The closing mark of code or quotation marks that are open here after a word; code ends with its line."""
         if not self.worded:
             return ""
         return "`" if self._ticks % 2 else _PAIRS.get(self._last, "")
 
     def keep_open(self) -> None:
-        """Count code as open, whatever is in the text that was passed last."""
+        """Count code as open, whatever the last text contained."""
         self._ticks = 1
 
     def quoted(self) -> bool:
@@ -216,12 +216,12 @@ class Surroundings:
 
 
 def may_quote(text: str) -> bool:
-    """Whether a call after this text may be quoted in it."""
+    """Whether this text may quote a call after it."""
     return _SIGNS(text) is not None
 
 
 class Prose:
-    """The text of an answer so far; most of it shows nothing, which one search finds out."""
+    """The text of an answer so far. Most text quotes nothing, which one search decides."""
 
     def __init__(self) -> None:
         self._pieces = Pieces()
@@ -231,7 +231,7 @@ class Prose:
         self._worded = False
 
     def around(self) -> Surroundings | None:
-        """What is around the place that the text has reached; None if a call that begins here is meant."""
+        """Return the surroundings of the current place, or None if a call here is meant."""
         text = self._pieces.take()
         around = self._around
         if around is None and not _SIGNS(text):
@@ -245,7 +245,7 @@ class Prose:
         return around if around.special else None
 
     def keep_open(self) -> None:
-        """Count code as open, whatever is in the text that was added last."""
+        """Count code as open, whatever the last text contained."""
         self.around()
         if self._around is not None:
             self._around.keep_open()

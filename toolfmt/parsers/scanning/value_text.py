@@ -1,4 +1,4 @@
-r"""The text of a raw value on its way out: what is certain goes on, what may still be layout or a slip waits.
+r"""Emits the text of a raw value: certain text at once; possible layout or slips are held back.
 
 <arg>\n  if a:\n    b()\n  \n</arg>
 ^ text              ^^^^ white space waits for what follows
@@ -18,32 +18,32 @@ from toolfmt.parsers.scanning.pieces import Pieces, Taker
 
 
 class ValueText:
-    """Takes the text of one value piece by piece."""
+    """Receives the text of one value piece by piece."""
 
     def __init__(self, out: Taker, beginning: str, *, padded: bool) -> None:
-        """Pass the text on to `out`; `beginning` is that of the value's closer, where no ordinary text holds it.
+        """Emit the text to `out`; `beginning` is the closer's beginning if it is unusual in text.
 
-        Where it is `padded`, one line break on each side belongs to the markers.
+        If `padded`, one line break on each side belongs to the markers.
         """
         self._out = out
         self._beginning = beginning
         self.padded = self._first = padded
         self._break = "\n"  # the line break on each side
-        self._shown_white: list[str] = []  # the white space that was there when a wait began
+        self._shown_white: list[str] = []  # the white space held back when a wait began
         self.white: list[str] = []
-        """White space that may be the layout before the next argument."""
+        """White space that may be layout before the next argument."""
         self.held: Pieces | None = None
-        """What waits until it is known to be the value's."""
+        """Text held back until it is known to belong to the value."""
         self.last = ""
-        """The last characters of it."""
+        """The last characters of the text."""
         self.marked = False
-        """Something in it begins as its closer does."""
+        """Whether the text contains the beginning of its closer."""
 
     def emit(self, text: str) -> None:
-        """Add text; the white space at its end waits for what follows."""
+        """Add text; white space at its end is held back."""
         body = text.rstrip(WHITE)
         if body:
-            before = "".join(self.white) if self._first else ""  # a line break may be in two pieces
+            before = "".join(self.white) if self._first else ""  # a line break may be split between two pieces
             self.white = [] if self._first else self.white
             self.flush()
             self.put(before + body)
@@ -51,7 +51,7 @@ class ValueText:
             self.white.append(text[len(body) :])
 
     def begin_quoted(self) -> None:
-        """Take what follows as it is."""
+        """Take the following text literally."""
         self.flush()
         self._first = False
 
@@ -62,7 +62,7 @@ class ValueText:
             cur.wait(stop, self)
 
     def show(self, text: str, at: int) -> list[Event]:
-        """The events of a piece in which nothing can begin or end."""
+        """Return the events of a piece in which nothing begins or ends."""
         white = self.white
         if text[-1] in WHITE:
             body = text.rstrip(WHITE)
@@ -86,18 +86,18 @@ class ValueText:
             self._out.keep(text)
 
     def flush(self) -> None:
-        """Pass on the white space: text follows it."""
+        """Emit the held white space, because text follows it."""
         if self.white:
             white, self.white = self.white, []
             self.put("".join(white))
 
     def put(self, text: str) -> None:
-        """Pass on text as it is."""
+        """Emit text unchanged."""
         if self._hold_unless_certain(text):
             self._give(text)
 
     def _hold_unless_certain(self, text: str) -> bool:
-        """Whether text is certain; else it is held."""
+        """Return whether text is certain; hold it back otherwise."""
         before, self.last = self.last, (self.last + text[-REACH:])[-REACH:]
         if self.held is not None:
             self.held.add(text)
@@ -113,7 +113,7 @@ class ValueText:
             self._out.add(text)
 
     def finish(self) -> None:
-        """The value ends with a closer of its own: all that was held is its text."""
+        """End the value at its own closer: all text held back belongs to it."""
         if self.held is not None:
             held, self.held = self.held, None
             self._give(held.text())
@@ -125,7 +125,7 @@ class ValueText:
 
 
 def object_text(values: JsonObject) -> str:
-    """Write arguments without a lone surrogate, most of which is text, as JSON."""
+    """Write arguments as JSON; a fast path for mostly text values without lone surrogates."""
     return "{" + ", ".join([f"{quoted(key)}: {_value_text(one)}" for key, one in values.items()]) + "}"
 
 

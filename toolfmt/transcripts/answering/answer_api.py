@@ -1,8 +1,8 @@
-"""What is said of one API's answers: how they are recognised, read and written, whole and as a stream.
+"""The description of an API's answers: how they are recognised, read and written, whole and as a stream.
 
 API = AnswerApi(name="ollama", shapes=(StepShape(fits, read),), open=..., close=..., stream=Blocks(...))
 
-Each is the `API` of a module of `toolfmt.transcripts.apis`: that of its format, or `*_answer` beside it.
+Each is the `API` of a module in `toolfmt.transcripts.apis`: the format's own, or `*_answer` beside it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from toolfmt.transcripts.parts.values import inner
 
 @dataclass(frozen=True, slots=True)
 class StepShape:
-    """One kind of value: how it is distinguished from the others, and how it is read."""
+    """One kind of value: how it is recognised, and how it is read."""
 
     fits: Callable[[JsonObject], object]
     read: Callable[[JsonObject, Assembler], None]
@@ -33,31 +33,31 @@ class AnswerApi:
     name: str
     """The name of its format."""
     stream: Blocks
-    """How a stream is written."""
+    """How streams are written."""
     wire: Literal["events", "lines", "binary"] = "events"
-    """A stream is server-sent events, a line of JSON for each, or no text."""
+    """The encoding of streams: server-sent events, lines of JSON, or binary."""
     event_name: str = ""
-    """The key that names an event beside its data; empty: events have no names."""
+    """The key of an event's name beside its data; "": events have no names."""
     done: bool = False
-    """A stream ends with `[DONE]`."""
+    """Whether a stream ends with `[DONE]`."""
     shapes: tuple[StepShape, ...] = ()
-    """The kinds of values that its answers and streams are made of; none if only streams are written."""
+    """The kinds of values in its answers and streams; none if only streams are written."""
     copies: bool = False
-    """Its answers have the shape of another's, whose they are where nobody says."""
+    """Whether its answers have the shape of another API's, which takes precedence in detection."""
     open: Callable[[JsonObject], list[JsonValue]] = lambda _: []
-    """Return the conversation that each choice is, as the API's format writes conversations."""
+    """Returns each choice as a conversation in the API's format."""
     close: Callable[[list[list[JsonObject]], AnswerEnding], JsonObject] = lambda _, __: {}
-    """Make the answer of each choice's messages."""
+    """Makes an answer from each choice's messages."""
     known: Collection[str] = ()
     """The keys of an answer that are read."""
     choice: tuple[str, Collection[str]] = ("", ())
-    """The key of the list of choices, and the keys that are read of each."""
+    """The key of the list of choices, and the keys that are read of each choice."""
     several: bool = False
-    """An answer may have several choices."""
+    """Whether an answer may have several choices."""
     proves: str = ""
-    """Whose reasoning an answer holds; that of others is written as its, without a proof. Empty: anybody's."""
+    """The owner of an answer's reasoning; others' reasoning is written without a proof. "": any owner."""
     unsigned: str | None = None
-    """What is the proof of reasoning that has none."""
+    """The placeholder for a missing proof of reasoning."""
 
     def fits(self, value: JsonObject) -> bool:
         """Whether a value is an answer of this API, or of its stream."""
@@ -65,10 +65,10 @@ class AnswerApi:
 
 
 def only(messages: list[JsonObject]) -> JsonObject:
-    """Return the message of an answer that is one; an empty one for none."""
+    """Return an answer's single message, or an empty one."""
     return messages[0] if messages else {}
 
 
 def open_message(value: JsonObject) -> list[JsonValue]:
-    """Return the conversation of an answer whose message is an assistant's of a request."""
+    """Return the conversation of an answer whose message has the form of a request's assistant message."""
     return [{"messages": [{"role": "assistant", **inner(value, "message")}]}]

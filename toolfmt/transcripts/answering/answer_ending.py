@@ -1,10 +1,10 @@
-"""What is around an answer that is written: whose it is, why it ended, and how many tokens it cost.
+"""The data around a written answer: its id and model, why it ended, and its token counts.
 
     {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21}              Chat Completions
     {"input_tokens": 2, "cache_read_input_tokens": 10, "output_tokens": 9}         Anthropic: cached is beside input
     {"promptTokenCount": 12, "candidatesTokenCount": 5, "thoughtsTokenCount": 4}   Gemini: thoughts are beside the rest
 
-`Usage` counts as OpenAI does: all of the input and all of the output, and what is among them.
+`Usage` counts like OpenAI: all input and all output tokens, and the parts included in them.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop, Usage
 from toolfmt.transcripts.parts.values import at, put
 
 _PARTS: Final = {"cached": "input", "cache_written": "input", "reasoning": "output"}
-"""What may be counted beside the rest, and of what it is a part."""
+"""Counts that may be separate, each with the total that it is a part of."""
 _MOST: Final = 2**53
 """The largest number that each reader of JSON keeps exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenCounting:
-    """Where an API counts tokens."""
+    """The places of an API's token counts."""
 
     places: Mapping[str, str]
-    """The place of each count of `Usage`, and of their `total`, in the order in which they are written."""
+    """The place of each count of `Usage` and of the `total`, in writing order."""
     beside: tuple[str, ...] = ()
-    """The counts that are not among those of the input or the output."""
+    """The counts that are not included in the input or the output."""
     further: str = ""
-    """The place of more input, which is only read."""
+    """The place of additional input, which is only read."""
 
     def read(self, value: JsonObject) -> Usage:
         """Read a count."""
@@ -44,7 +44,7 @@ class TokenCounting:
         return Usage(**found)
 
     def write(self, usage: Usage | None) -> JsonObject:
-        """Write a count; zeros where it is not known."""
+        """Write a count; unknown counts are zero."""
         usage = usage or Usage()
         counts = {name: getattr(usage, name) for name in ("input", "output", *_PARTS)}
         counts["total"] = usage.input + usage.output
@@ -64,38 +64,38 @@ def _whole(found: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class AnswerHead:
-    """Whose answer it is."""
+    """The identity of an answer."""
 
     id: str
     model: str
     created: int
 
     def mint(self, prefix: str, number: int) -> str:
-        """Make an id of something in this answer, the same in every run."""
+        """Make a deterministic id for something in this answer."""
         return prefix + sha256(f"{self.id}/{number}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerEnding:
-    """How an answer that is written ends."""
+    """The ending of a written answer."""
 
     stop: Stop
     info: AnswerInfo
     head: AnswerHead
 
     def counted(self, key: str, counting: TokenCounting) -> JsonObject:
-        """Write the count of tokens under a key, if it is known."""
+        """Write the token count under a key, if it is known."""
         return {} if self.info.usage is None else {key: counting.write(self.info.usage)}
 
 
 def endings(stop: str, **others: str) -> dict[Stop, str]:
-    """Make an API's words for the reasons to end; one without is `stop`, a malformed call is `length`."""
+    """Map finish reasons to an API's words; a missing one is `stop`, a malformed call is `length`."""
     others = {"malformed_call": others.get("length", stop), **others}
     return {reason: others.get(reason, stop) for reason in get_args(Stop)}
 
 
 def timestamp(seconds: int) -> str:
-    """Write seconds since 1970 as RFC 3339 has them."""
+    """Write seconds since 1970 as an RFC 3339 timestamp."""
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

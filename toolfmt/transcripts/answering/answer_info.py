@@ -1,9 +1,9 @@
-"""What an answer says beside its words and calls: who gave it, why it ended, what it cost.
+"""The data of an answer beside its text and calls: id, model, finish reason, usage.
 
     AnswerInfo(id="msg_1", model="claude-sonnet-4-5", stop="tool_calls", usage=Usage(input=12, output=9))
 
-One word for each reason to end, whatever a provider calls it: `STOPS` reads
-them all, and each API's module has its own words for the way back.
+One word for each finish reason of any provider: `STOPS` reads
+them all, and each API's module has its own words for writing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from toolfmt.events import CallFailed
 from toolfmt.model import JsonObject, JsonValue
 
 Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "malformed_call", "content_filter", "pause"]
-"""Why an answer ended: `length` is any end before the model was done, `malformed_call` a call that cannot be used."""
+"""Why an answer ended: `length` is any premature end, `malformed_call` an unusable call."""
 
 STOPS: Final[dict[JsonValue, Stop]] = {
     # OpenAI
@@ -64,30 +64,30 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "ERROR": "length",
     "TIMEOUT": "length",
 }
-"""Every provider's word for a reason that is not simply `stop`."""
+"""Every provider's words for reasons other than `stop`."""
 UNFINISHED: Final[frozenset[Stop | None]] = frozenset({None, "length", "malformed_call"})
-"""The ends after which a call that is still open is not one."""
+"""The reasons after which an open call does not count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens: `input` and `output` are all of them, the others are among these."""
+    """Token counts: `input` and `output` are totals that include the others."""
 
     input: int = 0
     output: int = 0
     cached: int = 0
-    """Of the input, read from a cache."""
+    """Input tokens read from a cache."""
     cache_written: int = 0
-    """Of the input, written to a cache."""
+    """Input tokens written to a cache."""
     reasoning: int = 0
-    """Of the output, spent on reasoning."""
+    """Output tokens spent on reasoning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What proves reasoning or a call to its `owner`, who wants it back: a signature, or text that only they can read.
+    """A proof of reasoning or of a call that its `owner` requires back: a signature, or encrypted text.
 
-    `at` is where the reasoning ends or the call begins, counted as the events' positions are.
+    `at` is the position, as in events, where the reasoning ends or the call begins.
     """
 
     at: int
@@ -98,10 +98,10 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A source that a text names.
+    """A citation of a text.
 
-    `before` counts the characters of text, reasoning aside, before the piece of text that the places in the citation
-    count from.
+    `before` is the number of characters of text, without reasoning, before the piece of text from which the citation's
+    places count.
     """
 
     citation: JsonObject
@@ -121,60 +121,60 @@ Trouble: TypeAlias = Literal[
     "timeout",
     "server",
 ]
-"""What went wrong, whatever a provider calls it."""
+"""The kind of an error, for all providers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """An error that a provider gave in place of an answer, or of the rest of one."""
+    """A provider's error in place of an answer, or of its rest."""
 
     kind: Trouble
     message: str
     code: str | None = None
-    """The provider's own word for it, beside the kind."""
+    """The provider's own error code."""
     param: str | None = None
-    """The field of the request that it is about."""
+    """The request's field that caused it."""
     status: int = 500
-    """The HTTP status that goes with it."""
+    """The HTTP status."""
 
 
 @dataclass(slots=True)
 class AnswerInfo:
-    """What is known of an answer so far; `stop` is None until the answer says that it is complete."""
+    """What is known of an answer so far; `stop` is None until the answer is complete."""
 
     id: str = ""
     model: str = ""
     created: int = 0
-    """Seconds since 1970; 0: not known."""
+    """Seconds since 1970; 0: unknown."""
     stop: Stop | None = None
     stop_sequence: str | None = None
-    """The text that ended the answer, where `stop` says that one did."""
+    """The stop sequence that ended the answer, if `stop` is `stop_sequence`."""
     usage: Usage | None = None
     error: str | None = None
-    """The provider's words, where it gave an error instead of the rest of the answer."""
+    """The provider's error message, if an error replaced the rest of the answer."""
     failure: Failure | None = None
     """The same error, with its kind."""
     proofs: list[Proof] = field(default_factory=list[Proof])
-    """In the order of their places."""
+    """The proofs, in the order of their places."""
     citations: list[Cited] = field(default_factory=list[Cited])
-    """In the order in which they came, each with a notice `citations` among the events."""
+    """The citations in order of arrival, each with a notice `citations` among the events."""
     refusals: set[int] = field(default_factory=set[int])
-    """Where the pieces of text begin in which the model refuses, counted as the events' positions are."""
+    """The positions, as in events, of pieces of text in which the model refuses."""
     signed: dict[int, Proof] = field(default_factory=dict[int, Proof])
-    """What proves calls to their makers, by their indices."""
+    """The proofs of calls, by the calls' indices."""
     logprobs: list[JsonObject] = field(default_factory=list["JsonObject"])
     """The probabilities of the text's tokens, as OpenAI and Ollama write them: `{"token": "Hi", "logprob": -0.1}`."""
     custom: set[int] = field(default_factory=set[int])
-    """The indices of calls that carry free text."""
+    """The indices of calls with free text."""
     dropped: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
-    """What the answer holds and no event reports: media, further choices, what the provider ran.
+    """Content of the answer that no event reports: media, further choices, provider-run tools.
 
-    Each by the code of its loss and what it is, once.
+    Each is listed once, by the code of its loss and its description.
     """
 
 
 def stopped(info: AnswerInfo, *, cut: Stop | None, calls: bool) -> Stop:
-    """Explain why the answer ended: as a broken call says (`cut`), or with calls if it has some and simply stopped."""
+    """Return the finish reason: that of a broken call (`cut`), or `tool_calls` if the answer has calls and stopped."""
     stop = info.stop
     if stop == "content_filter":
         return stop
@@ -184,12 +184,12 @@ def stopped(info: AnswerInfo, *, cut: Stop | None, calls: bool) -> Stop:
 
 
 def ended_by(failed: CallFailed, begun: Container[int]) -> Stop | None:
-    """Say how a failed call ends its answer; None if the answer only has it as text: it was never named."""
+    """Return how a failed call ends its answer; None if the call has no name, so that it is only text."""
     if failed.reason == "truncated":
         return "length"
     return "malformed_call" if failed.index in begun else None
 
 
 def unusable(failed: CallFailed) -> str:
-    """Name a call that cannot be run, and say why."""
+    """Describe an unusable call."""
     return f"{failed.name or 'a call'}: {failed.detail or failed.reason}"

@@ -1,10 +1,10 @@
-"""The message that an answer is, from the events that reported it.
+"""Builds an answer's message from its events.
 
     message = answer_message(events, info)
     Message("assistant", (ReasoningPart("One call.", signature="…"), TextPart("Checking."), CallPart("f", {"a": 1})))
 
-What proves reasoning to its maker is kept with it, so that it goes back. A call that could not be used is there as
-it was written, under its name and id, so that an error can answer it; one without a name is left out.
+The proof of reasoning is kept with it, so that it is sent back. An unusable call is included as
+written, with its name and id, so that an error can answer it; a call without a name is left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toolfmt.transcripts.parts.citations import moved, source
 
 
 def answer_message(events: Iterable[Event], info: AnswerInfo | None = None) -> Message:
-    """Make an assistant's message of an answer's events, not yet joined, and what else is known of it."""
+    """Build the assistant's message from an answer's events and its `info`."""
     made = _Parts(info.proofs if info is not None else [])
     for event in events:
         made.add(event)
@@ -26,7 +26,7 @@ def answer_message(events: Iterable[Event], info: AnswerInfo | None = None) -> M
 
 
 def cite(parts: Sequence[Part], citations: Iterable[Cited]) -> None:
-    """Give each citation to the text that its places are in, unless the texts have theirs."""
+    """Add each citation to the text that it refers to, unless the texts already have citations."""
     texts = [part for part in parts if isinstance(part, TextPart)]
     if any(part.citations for part in texts):
         return
@@ -83,7 +83,7 @@ class _Parts:
         self._at = start + len(text)
 
     def _prove(self, until: int | None) -> None:
-        """Put the proofs of what ends here to the reasoning before them; one without any is a part of its own."""
+        """Add proofs to the reasoning before them; a proof without reasoning becomes a separate part."""
         while self._proofs and (until is None or self._proofs[-1].at <= until):
             proof = self._proofs.pop()
             last = self._parts[-1] if self._parts else None

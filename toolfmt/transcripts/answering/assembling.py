@@ -1,4 +1,4 @@
-"""Events of text, reasoning and calls, put together from the pieces of an API's answer.
+"""Assembles events of text, reasoning and calls from the pieces of an API's answer.
 
     text("Let me look.")      -> TextDelta("Let me look.", 0)
     call(0, "f", "call_1")    -> CallStart(0, "f", "call_1")
@@ -6,8 +6,8 @@
     end(0)                    -> CallEnd, or CallFailed if the arguments are not a JSON object
 
 The same events as those of a text parser; positions count the characters of the text and the reasoning.
-An API that does not say where a call ends goes on with something else: a call whose arguments are a whole
-object by then is over, so nobody has to wait for the answer's end.
+If an API does not mark a call's end, a call whose arguments are a complete object ends when something else
+follows, before the answer's end.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.parts.values import json_text
 
 ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
-"""What arguments are: JSON text, which itself shows whether it is whole; a value, or free text, of which only the
-call's end shows it."""
+"""The form of arguments: JSON text, which shows its own end; or a value or free text, which ends only with the
+call."""
 
 
 _DROPPED: Final = ("provider_part", "choice")
-"""The notices of what no event reports."""
+"""The notices of content without events."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A call under way."""
+    """An open call."""
 
     index: int
     name: str
@@ -50,7 +50,7 @@ class _Open:
 
 
 class Assembler:
-    """Makes the events of one answer; `events` are those not taken yet, `info` is what else it says."""
+    """Builds the events of one answer; `events` are those not taken yet, `info` is the other data."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -66,15 +66,15 @@ class Assembler:
         self._latest: Hashable = None
         self._tokens: JsonObject = {}
         self.partial: PartialArguments | None = None
-        """The call whose arguments come value by value."""
+        """The arguments that arrive value by value."""
 
     def take(self) -> list[Event]:
-        """Hand over the events so far."""
+        """Return the events so far and clear them."""
         events, self.events = self.events, []
         return events
 
     def about(self, ident: JsonValue, model: JsonValue, created: JsonValue = 0) -> None:
-        """Say whose answer this is; what is known already stays."""
+        """Set the answer's id, model and time, unless already known."""
         info = self.info
         if not info.id and isinstance(ident, str):
             info.id = ident
@@ -84,13 +84,13 @@ class Assembler:
             info.created = int(created)
 
     def tokens(self, count: JsonValue, read: Callable[[JsonObject], Usage]) -> None:
-        """Take a count of tokens; what a later one does not say stays as it was."""
+        """Update the token counts; counts that are missing here stay."""
         if jsontext.is_object(count) and count:
             self._tokens.update((key, value) for key, value in count.items() if value is not None)
             self.info.usage = read(self._tokens)
 
     def prove(self, owner: str, signature: JsonValue = None, encrypted: JsonValue = None) -> None:
-        """Take what proves the reasoning that ends here."""
+        """Store the proof of the reasoning that ends here."""
         signature = signature if isinstance(signature, str) and signature else None
         encrypted = encrypted if isinstance(encrypted, str) and encrypted else None
         if signature is not None or encrypted is not None:
@@ -106,18 +106,18 @@ class Assembler:
             self._length += len(text)
 
     def logprobs(self, tokens: JsonValue) -> None:
-        """Take the probabilities of the text's tokens, before the text itself."""
+        """Store the probabilities of the next text's tokens."""
         for token in tokens if jsontext.is_array(tokens) else ():
             if jsontext.is_object(token) and isinstance(token.get("token"), str):
                 held = {"bytes": list(token["token"].encode("utf-8", "surrogatepass")), "top_logprobs": []}
                 self.info.logprobs.append(held | {key: value for key, value in token.items() if value is not None})
 
     def piece(self) -> None:
-        """Begin a piece of text that the places in its citations count from; the first begins with the answer."""
+        """Begin a piece of text, from which the places in its citations count."""
         self._piece = self._length
 
     def cite(self, citation: JsonValue) -> None:
-        """Take a source of the piece of text so far."""
+        """Store a citation of the current piece of text."""
         if jsontext.is_object(citation) and (key := (self._piece, json_text(citation))) not in self._cited:
             self._cited.add(key)
             self.info.citations.append(Cited(citation, self._piece))
@@ -152,7 +152,7 @@ class Assembler:
         signed: tuple[str, JsonValue] = ("", None),
         extra: JsonObject | None = None,
     ) -> None:
-        """Begin a call, once; the API identifies its calls by `key`, and another id under it another call.
+        """Begin a call, once for each `key`; another id under the same key begins another call.
 
         `signed` is the owner of the call's signature, and the signature.
         """
@@ -192,7 +192,7 @@ class Assembler:
                 self.events.append(ArgumentsDelta(found.index, text))
 
     def settle(self, key: Hashable, whole: JsonValue) -> None:
-        """Take a call's complete argument text; what was not emitted of it yet is emitted now."""
+        """Set a call's complete argument text, and emit the rest of it."""
         found = self._open.get(key)
         if found is None or whole is None:
             return
@@ -201,7 +201,7 @@ class Assembler:
             self.arguments(key, text[len(emitted) :])
 
     def stop(self, key: Hashable) -> None:
-        """End a call; one without arguments waits for what follows, because a limit may have cut them off."""
+        """End a call; one without arguments stays open until something follows, as a limit may have cut them off."""
         found = self._open.get(key)
         if found is not None and not found.pieces:
             found.stopped = True
@@ -209,7 +209,7 @@ class Assembler:
             self.end(key)
 
     def end(self, key: Hashable, *, cut: bool = False) -> None:
-        """End a call; `cut` says that the answer ended before the call did."""
+        """End a call; `cut`: the answer ended before the call."""
         found = self._open.pop(key, None)
         if found is None:
             return
@@ -239,14 +239,14 @@ class Assembler:
     def whole_call(
         self, name: JsonValue, ident: JsonValue, arguments: JsonValue, signed: tuple[str, JsonValue] = ("", None)
     ) -> None:
-        """Take a call that comes in one piece."""
+        """Add a complete call."""
         key = object()
         self.call(key, name, ident, signed=signed)
         self.arguments(key, arguments)
         self.end(key)
 
     def ended(self, reason: JsonValue) -> None:
-        """Take the provider's word for why the answer ended; nothing says that it has not."""
+        """Set the finish reason from the provider's word; an empty one changes nothing."""
         if reason:
             self.info.stop = STOPS.get(reason, "stop")
 
@@ -256,12 +256,12 @@ class Assembler:
             self.end(key, cut=cut)
 
     def broken(self, raw: str, reason: str, detail: str) -> None:
-        """Record a call that the provider says was written, and cannot give."""
+        """Record a call that the provider reports as malformed."""
         self.events.append(CallFailed(self._count, raw, reason, detail, (self._at, self._at), dialect=API))
         self._count += 1
 
     def fail(self, error: JsonValue) -> None:
-        """Record that the provider gave an error in place of the rest of the answer."""
+        """Record a provider's error that replaces the rest of the answer."""
         self.info.failure = failure = read_error(error)
         self.info.error = failure.message
         self.note("provider_error", failure.message)
@@ -272,13 +272,13 @@ class Assembler:
             self.info.dropped["answer_field", key] = None
 
     def note(self, kind: str, detail: str) -> None:
-        """Record what the answer holds beside text, reasoning and calls."""
+        """Record content other than text, reasoning and calls."""
         if kind in _DROPPED:
             self.info.dropped[kind, detail] = None
         self.events.append(Notice(kind, detail, (self._at, self._at)))
 
     def _go_on(self) -> None:
-        """End the latest call if it is whole; each is looked at once, so this stays linear."""
+        """End the latest call if it is complete; each call is examined once, which keeps this linear."""
         key, self._latest = self._latest, None
         found = self._open.get(key) if key is not None else None
         if found is not None and (found.stopped or (found.form == "json" and _is_whole(found.pieces))):
@@ -289,12 +289,12 @@ class Assembler:
 
 
 def unread(value: JsonObject, known: Collection[str]) -> list[str]:
-    """List the fields with a value that are not known."""
+    """List the unknown fields that have a value."""
     return [key for key, found in value.items() if key not in known and found not in (None, {}, [], "")]
 
 
 def _words(text: JsonValue) -> str:
-    """Return a piece of text, "" if there is none; raises ParseError for anything else."""
+    """Return a piece of text, or "" for null; raises ParseError for anything else."""
     if not text or isinstance(text, str):
         return text or ""
     raise ParseError(f"expected text, not {type(text).__name__}: {jsontext.dumps(text)[:40]}")

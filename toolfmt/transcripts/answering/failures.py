@@ -22,7 +22,7 @@ from toolfmt.transcripts.answering.answer_info import Failure, Trouble
 
 
 class _Row(NamedTuple):
-    """An HTTP status, and each API's word."""
+    """An HTTP status, and each API's error type."""
 
     status: int
     openai: str
@@ -62,7 +62,7 @@ _FURTHER: Final[Mapping[str, Trouble]] = {
 
 
 def _known() -> dict[str, Trouble]:
-    """Turn the table around; of several kinds with one word, the first counts."""
+    """Invert the table; of several kinds with the same word, the first counts."""
     found: dict[str, Trouble] = {}
     for words in zip(*(row[:0:-1] for row in _TABLE.values()), strict=True):
         for kind, word in zip(_TABLE, words, strict=True):
@@ -84,7 +84,7 @@ _BY_STATUS: Final[Mapping[int, Trouble]] = {
 def read_error(value: JsonValue, *, status: int = 0) -> Failure:
     """Read an error of any API: an HTTP body, an event of a stream, or bare text; `status` is the response's.
 
-    Raises ParseError for what is no error.
+    Raises ParseError for anything else.
     """
     body = _inside(value)
     message = body.get("message", body.get("detail"))
@@ -110,7 +110,7 @@ def read_error(value: JsonValue, *, status: int = 0) -> Failure:
 
 
 def _last(word: str) -> str:
-    """Cut off the namespace that AWS puts before an exception's name; a stream's event begins it in lower case."""
+    """Remove AWS's namespace from an exception's name, which begins in lower case in a stream's event."""
     word = word.rpartition("#")[2]
     return word[0].upper() + word[1:] if word.endswith("Exception") else word
 
@@ -118,7 +118,7 @@ def _last(word: str) -> str:
 def _inside(value: JsonValue) -> JsonObject:
     if isinstance(value, str):
         return {"message": value}
-    if is_array(value):  # as Gemini answers a stream that never began
+    if is_array(value):  # Gemini's answer to a failed streaming request
         value = value[0] if value else {}
     if not is_object(value):
         raise ParseError(f"an error is an object or text, not {type(value).__name__}")
@@ -165,10 +165,10 @@ WRITERS: Final[Mapping[str, Callable[[Failure], JsonObject]]] = {
     "openai-chat": _write_openai,
     "openai-responses": _write_openai,
 }
-"""What writes an API's error, by the name of its format."""
+"""The writer of each format's errors."""
 
 
 def usual_status(failure: Failure) -> int:
-    """Return the HTTP status that APIs answer an error of this kind with; a server's error keeps its own."""
+    """Return the usual HTTP status of this kind of error; a server error keeps its own."""
     own = failure.kind == "server" and 500 <= failure.status < 600  # noqa: PLR2004 - HTTP's range
     return failure.status if own else _TABLE[failure.kind].status

@@ -1,4 +1,4 @@
-"""Gemini's arguments that come value by value, as Vertex streams them.
+"""Collects Gemini's arguments that arrive value by value, as Vertex streams them.
 
 {"functionCall": {"name": "book", "willContinue": true}}
 {"functionCall": {"partialArgs": [{"jsonPath": "$.seats[0].row", "numberValue": 4}], "willContinue": true}}
@@ -29,13 +29,13 @@ class PartialArguments:
         self._emitted: dict[str, list[JsonValue]] = {}
 
     def add(self, item: JsonObject) -> None:
-        """Take one more value or piece of a text."""
+        """Add a value or a piece of text."""
         path = item.get("jsonPath")
         found = [item[key] for key in _VALUES if item.get(key) is not None]
         self._emitted.setdefault(path if isinstance(path, str) else "", []).append(found[0] if found else None)
 
     def whole(self) -> JsonObject | None:
-        """Build the arguments; None if a path leads nowhere."""
+        """Build the arguments; return None if a path is invalid."""
         root: JsonObject = {}
         for path, values in self._emitted.items():
             keys = _keys(path)
@@ -56,7 +56,7 @@ def _keys(path: str) -> list[str | int]:
 
 
 def _put(root: JsonObject, keys: list[str | int], value: JsonValue) -> bool:
-    """Put a value where a path leads, and what is missing on the way; whether there is such a place."""
+    """Set a value at a path, creating missing containers; return whether the path is possible."""
     holder: JsonValue = root
     for key, after in zip(keys, [*keys[1:], None], strict=True):
         inside: JsonValue = value if after is None else [] if isinstance(after, int) else {}

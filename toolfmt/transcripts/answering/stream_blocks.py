@@ -1,4 +1,4 @@
-"""Streams of blocks: each block of text, of reasoning or of a call begins, grows and ends.
+"""Streams of blocks: each block of text, reasoning or a call begins, grows and ends.
 
     response.output_item.added, ...delta, response.output_item.done    Responses
     contentBlockStart, contentBlockDelta, contentBlockStop             Bedrock
@@ -22,12 +22,12 @@ from toolfmt.transcripts.answering.answer_info import Failure, Proof, Usage
 from toolfmt.transcripts.parts.citations import CitationForm, cited_at
 
 StreamBlockKind: TypeAlias = Literal["text", "refusal", "reasoning", "hidden", "call", "custom"]
-"""`hidden` is reasoning that only its owner can read, `custom` a call of free text."""
+"""`hidden` is encrypted reasoning, `custom` a call with free text."""
 
 
 @dataclass(slots=True)
 class StreamBlock:
-    """A block under way; `id` and `name` are a call's, `number` counts the calls."""
+    """An open block; `id` and `name` are a call's, `number` counts the calls."""
 
     kind: StreamBlockKind
     head: AnswerHead
@@ -37,31 +37,31 @@ class StreamBlock:
     number: int = 0
     pieces: list[str] = field(default_factory=list[str])
     held: list[str] = field(default_factory=list[str])
-    """The end of a call's arguments, which waits for the call's end."""
+    """The end of a call's arguments, held back until the call's end."""
     call: ToolInvocation | None = None
-    """The call, when it is complete."""
+    """The complete call."""
     encrypted: str | None = None
-    """Reasoning that only its owner can read."""
+    """Encrypted reasoning."""
     signature: str | None = None
-    """What proves a call to the API."""
+    """A call's signature."""
     logprobs: list[JsonObject] = field(default_factory=list["JsonObject"])
     """The probabilities of the text's tokens."""
     fresh: list[JsonObject] = field(default_factory=list["JsonObject"])
-    """Those of the latest piece."""
+    """The probabilities of the latest piece."""
     cut: bool = False
-    """The answer ended in the block before the model was done."""
+    """Whether the answer ended prematurely in this block."""
     before: int = 0
-    """How many characters of text come before the block."""
+    """The number of characters of text before the block."""
     cited: int = 0
-    """How many citations the texts have before the next one."""
+    """The number of citations before the next one."""
     annotations: list[JsonObject] = field(default_factory=list["JsonObject"])
-    """The citations that were written, where the end of the block repeats them."""
+    """The written citations, if the end of the block repeats them."""
     place: JsonObject = field(default_factory=dict[str, "JsonValue"])
-    """How events name the block, where that is more than its index."""
+    """The event fields that identify the block, if it is more than its index."""
 
     @property
     def text(self) -> str:
-        """What the block says so far."""
+        """The block's text so far."""
         return "".join(self.pieces)
 
 
@@ -71,12 +71,12 @@ def _no_words() -> dict[StreamBlockKind, Callable[[StreamBlock], list[JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """What one API writes; each function gives the events."""
+    """The events that an API writes for each step of a block."""
 
     delta: Mapping[StreamBlockKind, Callable[[StreamBlock, str], list[JsonObject]]]
-    """A refusal or a call of free text without a row is text, or an ordinary call.
+    """A refusal without a row becomes text, and a call with free text an ordinary call.
 
-    Without a row for calls, a call is written when it is complete, so one that fails has never begun.
+    Without a row for calls, a call is written only when complete, so a failed one never begins.
     """
     finish: Callable[[AnswerEnding, Sequence[StreamBlock]], list[JsonObject]]
     fail: Callable[[AnswerHead, Failure, Sequence[StreamBlock]], list[JsonObject]]
@@ -85,21 +85,21 @@ class Blocks:
     end: Mapping[StreamBlockKind, Callable[[StreamBlock], list[JsonObject]]] = field(default_factory=_no_words)
     prove: Callable[[StreamBlock, Proof], list[JsonObject]] = lambda _, __: []
     cite: Callable[[StreamBlock, JsonObject, int], list[JsonObject]] = lambda _, __, ___: []
-    """The citation's places count from so many characters after the block's beginning; nothing without a place."""
+    """Writes a citation whose places count from this many characters after the block's beginning."""
     owner: str = ""
-    """Whose proofs of reasoning have a place."""
+    """The owner of proofs of reasoning that the stream accepts."""
     signs: str = ""
-    """Whose signatures of calls have a place."""
+    """The owner of signatures of calls that the stream accepts."""
     logprobs: bool = False
-    """The probabilities of tokens have a place."""
+    """Whether the stream has a place for tokens' probabilities."""
     call_prefix: str = "call_"
-    """How the id begins that a call without one is given; empty: calls need none."""
+    """The prefix of generated ids for calls; "": calls need no id."""
     fit_id: Callable[[str], str] = str
-    """Makes an id that the API allows of a call's own, the same as in a whole answer."""
+    """Converts a call's id to a legal one, the same as in a whole answer."""
     interleaved: bool = False
-    """Several blocks may be open at a time."""
+    """Whether several blocks may be open at a time."""
     numbered: str = ""
-    """The key under which every event has its number."""
+    """The key of each event's number."""
 
 
 def citing(
@@ -109,7 +109,7 @@ def citing(
     *,
     of_message: bool = False,
 ) -> Callable[[StreamBlock, JsonObject, int], list[JsonObject]]:
-    """Make `cite` of a format's citations and their events; places count from the block, or from the message."""
+    """Make `cite` from a format's citations and their events; places count from the block or the message."""
 
     def cite(block: StreamBlock, citation: JsonObject, before: int) -> list[JsonObject]:
         made = cited_at(citation, before + (block.before if of_message else 0), block.text, form, own)

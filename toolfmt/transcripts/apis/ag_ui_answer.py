@@ -1,4 +1,4 @@
-r"""AG-UI's events, which are written (ag-ui-protocol/ag-ui, sdks/python/ag_ui/core/events.py, MIT).
+r"""AG-UI's events, write only (ag-ui-protocol/ag-ui, sdks/python/ag_ui/core/events.py, MIT).
 
 {"type": "TEXT_MESSAGE_START", "messageId": "m1", "role": "assistant"}
 {"type": "TOOL_CALL_ARGS", "toolCallId": "call_A1", "delta": "{\"city\":"}

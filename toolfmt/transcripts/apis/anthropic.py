@@ -53,12 +53,12 @@ ID: Final = r"[a-zA-Z0-9_-]"
 """A character of a call's id."""
 _PLAIN: Final = "text/plain"
 _TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf", _PLAIN})
-"""The media types of the data that is taken."""
+"""The accepted media types of data."""
 _SERVER: Final = f"{OWNER}.server"
 
 
 def _says(block: JsonValue) -> tuple[Said, ...]:
-    """Describe what a block that only Anthropic has says to others: a call, its result, or text."""
+    """Describe an Anthropic-specific block in common terms: a call, its result, or text."""
     parts = hosted(block, ANTHROPIC)
     if parts or not is_object(block):
         return parts
@@ -69,7 +69,7 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
 
 
 def _says_document(block: JsonObject) -> tuple[Said, ...]:
-    """Describe what a document is made of, where it is made of blocks."""
+    """Describe the content of a document that consists of blocks."""
     source = block.get("source")
     inside = source.get("content") if is_object(source) else None
     shown = [part for part in BLOCKS.read_all(inside) if isinstance(part, MediaPart)]
@@ -124,7 +124,7 @@ def _write_source(part: MediaPart, block: JsonObject) -> bool:
 
 
 def _plain(data: str) -> JsonObject | None:
-    """Write a text as it is, if it is one."""
+    """Write data as plain text, if it is text."""
     try:
         found = b64decode(data, validate=True).decode("utf-8")
     except (binascii.Error, ValueError):
@@ -133,7 +133,7 @@ def _plain(data: str) -> JsonObject | None:
 
 
 def cites(item: JsonObject) -> bool:
-    """Whether a citation is in Anthropic's own words."""
+    """Whether a citation is in Anthropic's form."""
     return str(item.get("type")).endswith("_location")
 
 
@@ -185,7 +185,7 @@ TOOLS: Final = Declaring(owner=OWNER, schema="input_schema", identity="schema", 
 
 
 def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
-    """Write declarations; a server of MCP's that is new is a set of tools too."""
+    """Write declarations; a new MCP server is also a set of tools."""
     written: list[JsonValue] = []
     for tool in tools:
         item = None if _SERVER in tool.extra else TOOLS.write(tool)
@@ -206,7 +206,7 @@ _REQUEST: Final = RequestTable(
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read a request's object or a list of messages; servers of MCP's are tools too."""
+    """Read a request's object or a list of messages; MCP servers are also tools."""
     found = _REQUEST.read(value)
     if not is_object(value):
         return found
@@ -226,7 +226,7 @@ def _read_server(item: JsonObject) -> ToolDeclaration:
 
 
 def write(transcript: Transcript) -> JsonValue:
-    """Write a request's object; leading instructions are in `system`, servers of MCP's beside the tools."""
+    """Write a request's object, with leading instructions in `system` and MCP servers beside the tools."""
     value = _REQUEST.write(transcript)
     tools = transcript.tools or ()
     servers = [tool.extra.get(_SERVER) or TOOLS.write(tool) for tool in tools]

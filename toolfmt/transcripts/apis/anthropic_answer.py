@@ -4,7 +4,7 @@ r"""Anthropic's answers and events: a message of content blocks, one open at a t
 {"type": "message", "content": [{"type": "tool_use", "id": "toolu_A1", "name": "f", "input": {}}],
     "stop_reason": "tool_use"}
 
-What a limit cut off has a block that stops like any other: arguments are whole only if the reason to end allows it.
+A block that a limit cut off stops like any other: its arguments are complete only if the stop reason allows it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
             block = object_at(value, "content_block")
             if block.get("type") == "tool_use":
                 made.call(at, block.get("name"), block.get("id"))
-                given = block.get("input")  # an empty object is replaced by what the deltas hold
+                given = block.get("input")  # the deltas replace an empty object
                 made.arguments(at, None if given == {} else given)
             else:
                 _block(block, made)
@@ -135,7 +135,7 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     blocks = content if is_array(content) else [{"type": "text", "text": content}]
     reason = _STOPS[ending.stop]
     return _message(ending.head, _COUNT.write(ending.info.usage)) | {
-        # An answer's block of text has what one of a request may leave out.
+        # An answer's text block has fields that a request's may omit.
         "content": [{"citations": None, **block} if block.get("type") == "text" else block for block in blocks],
         "stop_reason": reason,
         "stop_sequence": ending.info.stop_sequence if ending.stop == "stop_sequence" else None,
@@ -174,7 +174,7 @@ def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
 
 
 def _is_content(content: JsonValue) -> bool:
-    """Whether a message's content may be Anthropic's: a message of OpenAI's has the same type, and other blocks."""
+    """Whether a message's content may be Anthropic's: OpenAI's messages have the same type but other blocks."""
     return is_array(content) and not any(word(block, "type").startswith(("input_", "output_")) for block in content)
 
 

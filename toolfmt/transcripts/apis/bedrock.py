@@ -11,7 +11,7 @@
         {"json": {"temp": "18C"}}, {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo"}}}]}}]}],
  "toolConfig": {"tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": {"type": "object"}}}}]}}
 
-A block is an object with one key, which says what it is; a cache point marks what comes before it.
+A block is an object with one key, which is its type; a cache point marks what comes before it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, System
 
 OWNER: Final = "bedrock"
 SIGNER: Final = "anthropic"
-"""Whose signatures reasoning has: no other maker's models on Bedrock sign theirs."""
+"""The owner of signatures of reasoning: no other models on Bedrock sign theirs."""
 TYPES: Final = {
     "png": "image/png",
     "jpeg": "image/jpeg",
@@ -79,12 +79,12 @@ TYPES: Final = {
     "xls": "application/vnd.ms-excel",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-"""Each `format` and its media type."""
+"""The media type of each `format`."""
 _STORED: Final = f"{OWNER}.s3"
-"""Whose the further fields of a stored file are."""
+"""The owner of a stored file's extra fields."""
 _SAID: Final = frozenset({"text", "signature"})
 OURS: Final = "tool_use"
-"""The type that answers of some models give to a call which the client runs."""
+"""The type that some models' answers give to calls that the client runs."""
 
 
 def _read_mark(block: JsonValue) -> JsonObject | None:
@@ -100,7 +100,7 @@ def _write_mark(mark: JsonObject) -> JsonObject:
 
 
 def _says(block: JsonValue) -> tuple[Said, ...]:
-    """Describe what a block that only Bedrock has says to others: a call that it ran, its result, or text."""
+    """Describe a Bedrock-specific block in common terms: a call that it ran, its result, or text."""
     for key, value in block.items() if is_object(block) else ():
         if not is_object(value):
             continue
@@ -117,7 +117,7 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
 
 
 def cites(item: JsonObject) -> bool:
-    """Whether a citation is in Bedrock's own words."""
+    """Whether a citation is in Bedrock's form."""
     return not item.keys().isdisjoint(("location", "sourceContent"))
 
 
@@ -156,7 +156,7 @@ def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
 
 
 def _media(kind: MediaKind) -> PartRow:
-    """Make the block of a kind of media: its format, its name where it is a document, and its bytes or their place."""
+    """Describe the block of a kind of media: its format, a document's name, and its bytes or their location."""
     known = {name: media for name, media in TYPES.items() if kind_of(media) == kind}
     names = {media: name for name, media in known.items()}
 
@@ -206,7 +206,7 @@ def _write_source(part: MediaPart, body: JsonObject) -> bool:
 
 
 def _document_name(part: MediaPart) -> str:
-    """Name a document as Bedrock allows it; one without a name is named by what is in it."""
+    """Return a document's legal name; one without a name is named by a hash of its content."""
     if part.name:
         return re.sub(r"\s+", " ", re.sub(r"[^a-zA-Z0-9\s()\[\]-]", "-", part.name))[:200]
     return "document " + sha256((part.data or part.file_id or "").encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -233,7 +233,7 @@ _JSON: Final = PartRow(
 )
 _INSIDE: Final = PartTable(OWNER, (*_CONTENTS, _JSON), tag="", says=_says)
 """The blocks of a tool's result."""
-_OURS: Final = where(lambda body: body.get("type", OURS) == OURS)  # else the provider runs it
+_OURS: Final = where(lambda body: body.get("type", OURS) == OURS)  # otherwise the provider runs it
 _ID: Final = ident("toolUseId", odd="opaque")
 _CONTENT: Final = content("content", _INSIDE, listed=True)
 _STATUS: Final = flag("status", value="error")
@@ -270,7 +270,7 @@ def _read_choice(value: JsonValue) -> ToolChoice | None:
 
 
 def _write_choice(choice: ToolChoice, tools: Sequence[ToolDeclaration]) -> JsonObject | None:
-    """Write `toolChoice`, beside tools alone; there is no word for calling none."""
+    """Write `toolChoice`, only beside tools; there is no word for `none`."""
     if choice.mode == "none" or not _TOOLS.write_list(tools):
         return None
     if choice.mode == "auto":

@@ -45,7 +45,7 @@ _EXCEPTIONS: Final = {
     "rate_limit": "throttlingException",
     "overloaded": "serviceUnavailableException",
 }
-"""The events of errors, but for those of the server itself."""
+"""The events of errors, except those of the server itself."""
 _READ: Final = frozenset({"text", "citationsContent", "reasoningContent", "toolUse"})
 _DELTAS: Final = frozenset({"text", "citation", "reasoningContent", "toolUse"})
 _EVENTS: Final = frozenset(
@@ -75,7 +75,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _reasoning(fields: JsonObject, made: Assembler) -> None:
-    """Read reasoning, and what proves it to its maker."""
+    """Read reasoning and its proof."""
     made.reasoning(fields.get("text"))
     made.prove(SIGNER, fields.get("signature"), fields.get("redactedContent"))
 

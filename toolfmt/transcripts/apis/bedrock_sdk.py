@@ -1,4 +1,4 @@
-r"""Requests to Bedrock as boto3 takes them: bytes in place of the base64 that is on the wire.
+r"""Requests to Bedrock for boto3: bytes instead of the wire's base64.
 
 {"messages": [{"role": "user", "content": [{"image": {"format": "png", "source": {"bytes": b"\x89PNG\r\n"}}}]}]}
 """
@@ -14,12 +14,12 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 
 _VALUES: Final = frozenset({"input", "json", "additionalModelRequestFields"})
-"""The keys of values that somebody else has shaped: nothing in them is a block."""
+"""The keys of values without blocks inside."""
 _DATA: Final = frozenset({"bytes", "redactedContent"})
 
 
 def for_boto3(request: JsonObject) -> dict[str, Any]:
-    """Copy a Bedrock request with bytes where boto3 takes bytes: it encodes them again, and base64 twice is no image.
+    """Copy a Bedrock request with bytes where boto3 requires them; boto3 encodes these itself.
 
     Raises `ParseError` for data that is not base64.
     """

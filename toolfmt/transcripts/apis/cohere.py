@@ -192,7 +192,7 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
 
 
 def _part(kind: str, block: StreamBlock, **fields: JsonValue) -> list[JsonObject]:
-    """Write an event of a block; one that says nothing has no delta."""
+    """Write an event of a block; without fields it has no delta."""
     return [{"type": kind, "index": block.index} | ({"delta": {"message": fields}} if fields else {})]
 
 

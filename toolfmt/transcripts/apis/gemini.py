@@ -53,7 +53,7 @@ def _read_system(value: JsonValue) -> tuple[Part, ...]:
 
 
 def _spelled(item: JsonObject) -> JsonObject:
-    """Spell a declaration in camelCase, its schema, which may be OpenAPI's, in JSON Schema's words."""
+    """Convert a declaration to camelCase, and its OpenAPI schema to JSON Schema's spelling."""
     body = camel(item)
     older = body.pop("parameters", None)
     if body.get("parametersJsonSchema") is None:
@@ -78,13 +78,13 @@ def _read_tools(value: JsonValue) -> list[ToolDeclaration]:
 
 
 def _own_schema(tool: ToolDeclaration) -> JsonValue:
-    """Return the schema of a declaration that was read, where it is not JSON Schema but OpenAPI's."""
+    """Return a declaration's original schema if it is OpenAPI's and not JSON Schema."""
     body = camel(tool.source) if tool.origin == OWNER and is_object(tool.source) else {}
     return spelled(body.get("parameters")) if body.get("parametersJsonSchema") is None else None
 
 
 def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
-    """Write all functions into one tool: several such tools are accepted only where all of them search."""
+    """Write all functions into one tool, as several tools are accepted only if all are searches."""
     functions: list[JsonValue] = []
     written: list[JsonValue] = []
     for tool in tools:
@@ -100,7 +100,7 @@ def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
 
 
 def _read_choice(value: JsonValue) -> ToolChoice | None:
-    """Read which tools may be called; `VALIDATED` over all tools is Gemini's alone."""
+    """Read the choice of tools; `VALIDATED` over all tools exists only in Gemini."""
     calling = camel(value) if is_object(value) else {}
     mode, names = word(calling, "mode").upper(), calling.get("allowedFunctionNames")
     named = tuple(name for name in names if isinstance(name, str)) if is_array(names) else ()
@@ -130,7 +130,7 @@ _REQUEST: Final = RequestTable(
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read a request's object or a list of contents; a text may be for a content of the user."""
+    """Read a request's object or a list of contents; a text is a user content."""
     given: JsonObject = value if is_object(value) else {"contents": value if is_array(value) else None}
     request = {_SPELLINGS.get(key, key): item for key, item in given.items()}
     contents = request.get("contents")
@@ -150,7 +150,7 @@ _KINDS: Final = frozenset({"type", "part_kind"})
 
 
 def recognise(value: JsonValue) -> bool:
-    """Recognise a request by its `contents`, or a list by its items' `parts`; no part of Gemini's says its kind."""
+    """Recognise a request by its `contents`, or a list by its items' `parts`; Gemini's parts have no kind."""
     return any(
         is_array(item.get("parts"))
         and item.get("role", "") in _ROLES

@@ -45,7 +45,7 @@ _BROKEN: Final[Mapping[JsonValue, str]] = {
     "MALFORMED_FUNCTION_CALL": "malformed",
     "UNEXPECTED_TOOL_CALL": "unknown_tool",
 }
-"""The ends of answers that leave out a call, and what was wrong with it."""
+"""The finish reasons of answers that omit a call, each with the call's fault."""
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -61,7 +61,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
     for at, candidate in enumerate(map(_spelt, objects_at(value, "candidates"))):
         if candidate.get("index", at):
             made.note("choice", str(candidate.get("index", at)))
-            continue  # another answer to the same question
+            continue  # an alternative answer
         made.beside(candidate, _READ_OF_CANDIDATE)
         for part in map(_spelt, objects_at(object_at(candidate, "content"), "parts")):
             _part(part, made)
@@ -76,12 +76,12 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _named(word: JsonValue) -> JsonValue:
-    """Return a word as text; the SDK has it as a member of an enumeration, which formats as its class and name."""
+    """Return a word as plain text; the SDK's enumeration members format as class and name."""
     return str.__str__(word) if isinstance(word, str) else word
 
 
 def _ground(candidate: JsonObject, made: Assembler) -> None:
-    """Read the pages that pieces of the text rest on; their places are counted in bytes of UTF-8."""
+    """Read the sources of pieces of the text, whose places are counted in UTF-8 bytes."""
     grounds, quoted = inner(candidate, "groundingMetadata"), inner(candidate, "citationMetadata")
     chunks = objects_in(grounds, "groundingChunks")
     pages = [next((inner(chunk, key) for key in chunk if chunk[key]), inner(chunk, "")) for chunk in chunks]
@@ -130,7 +130,7 @@ def _call(call: JsonObject, signed: tuple[str, JsonValue], made: Assembler) -> N
 
 
 def _spelt(item: JsonObject) -> JsonObject:
-    """Spell the keys in camelCase, as most values have them already."""
+    """Convert the keys to camelCase; most values already have them."""
     return camel(item) if "_" in "".join(item) else item
 
 
@@ -185,7 +185,7 @@ API: Final = AnswerApi(
             "reasoning": lambda block, text: _chunk(block, text=text, thought=True),
         },
         end={"call": _write_call},
-        # A signature is in an empty thought after what it signs.
+        # A signature is in an empty thought after the signed part.
         prove=lambda block, proof: _chunk(block, text="", thought=True, thoughtSignature=proof.signature),
         finish=lambda ending, _: [_close([[]], ending)],
         fail=lambda _, failure, __: [WRITERS[OWNER](failure)],

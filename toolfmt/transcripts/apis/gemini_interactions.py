@@ -76,7 +76,7 @@ def _write_media(part: MediaPart, item: JsonObject) -> bool:
 
 
 def cites(item: JsonObject) -> bool:
-    """Whether a citation is flat, as Google writes it; others name a file's id, or put it under its type's name."""
+    """Whether a citation is flat, as in Google's form; others have a file id, or nest it under the type's name."""
     kind = item.get("type")
     return isinstance(kind, str) and kind.endswith("_citation") and kind not in item and "file_id" not in item
 
@@ -134,7 +134,7 @@ def _role(step: JsonObject) -> Role:
 
 
 def _steps(items: Sequence[JsonValue]) -> Iterator[JsonObject]:
-    """Return the steps of an input; contents without a step are one turn of the user."""
+    """Yield the steps of an input; contents without a step form one user turn."""
     for at, item in enumerate(items):
         if not (isinstance(item, str) or word(item, "type")):
             raise ParseError(f"/input/{at}: expected text, or an object with a `type`")

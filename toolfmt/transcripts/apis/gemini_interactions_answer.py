@@ -54,7 +54,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _about(value: JsonObject, made: Assembler) -> None:
-    """Read what is said of the whole interaction; its steps have been read."""
+    """Read the data of the whole interaction, whose steps are already read."""
     made.beside(value, _KNOWN)
     made.about(value.get("id"), value.get("model"))
     made.tokens(value.get("usage"), _COUNT.read)
@@ -78,7 +78,7 @@ def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
             made.prove(PROVIDER, step.get("signature"))
         case "function_call":
             made.call(at, step.get("name"), step.get("id"), signed=(PROVIDER, step.get("signature")))
-            made.arguments(at, step.get("arguments") or None)  # an empty object is replaced by what the deltas hold
+            made.arguments(at, step.get("arguments") or None)  # the deltas replace an empty object
         case other:
             made.note("provider_part", str(other))
 

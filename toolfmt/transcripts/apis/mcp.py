@@ -1,4 +1,4 @@
-"""MCP's messages about tools: their list, calls, and what these gave back, as JSON-RPC carries them.
+"""MCP's messages about tools in JSON-RPC: lists of tools, calls, and results.
 
 [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
  {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "get_weather", "inputSchema": {"type": "object"}}]}},
@@ -6,8 +6,8 @@
     "params": {"name": "get_weather", "arguments": {"city": "Paris"}}},
  {"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": "18C"}], "isError": false}}]
 
-A message may be alone, and `params` or `result` without a message around it.
-What user and model say has no place; messages about other things are kept for the way back.
+A message may be alone, and `params` or `result` may lack the message around it.
+Text of user and model has no place; other messages are kept for converting back.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _RESULT: Final = frozenset({"content", "structuredContent", "isError", "resultTy
 
 
 class _Reader:
-    """Reads messages one by one; a response is understood by the request that it answers."""
+    """Reads messages one by one; a response is interpreted by its request."""
 
     def __init__(self) -> None:
         self._asked: dict[object, tuple[int, JsonObject]] = {}
@@ -92,7 +92,7 @@ def _is_result(value: JsonValue) -> bool:
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read a log of messages, as a list or as text with one on each line, or one of them."""
+    """Read a log of messages, as a list or as text with one per line, or a single message."""
     reader = _Reader()
     for at, item in enumerate(_items(value)):
         if not is_object(item):
@@ -139,7 +139,7 @@ def _write_message(message: Message) -> list[JsonValue]:
 
 
 def _declared(tools: Sequence[ToolDeclaration]) -> tuple[dict[int, JsonValue], list[ToolDeclaration]]:
-    """Find the exchanges that declare tools as they still are, by place, and the tools that none declares."""
+    """Return the unchanged exchanges that declare tools, by place, and the undeclared tools."""
     kept: dict[int, JsonValue] = {}
     new: list[ToolDeclaration] = []
     for exchange, run in kept_or_new(tools, NAME):

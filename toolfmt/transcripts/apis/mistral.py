@@ -105,7 +105,7 @@ FORMAT: Final = TranscriptFormat(
 
 
 _COUNT: Final = TokenCounting({"input": "prompt_tokens", "output": "completion_tokens", "total": "total_tokens"})
-"""What Mistral's types have: there are no details."""
+"""The counts in Mistral's types, which have no details."""
 _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length")
 
 
@@ -115,7 +115,7 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
 
 
 def _fit_id(ident: str) -> str:
-    """Keep an id of nine letters and digits, and hash another."""
+    """Keep an id of nine letters and digits; hash any other."""
     fits = len(ident) == 9 and ident.isalnum() and ident.isascii()  # noqa: PLR2004 - mistral-common's validator
     return ident if fits else hashed_id(ident, 9)
 

@@ -12,7 +12,7 @@ Answers and chunks have the same shape; calls come whole:
 {"model": "m", "message": {"content": ""}, "done": true, "done_reason": "stop",
     "prompt_eval_count": 12, "eval_count": 9}
 
-Every chunk says whose it is; the last one says why the answer ended.
+Every chunk has the model's name; the last one has the reason why the answer ended.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ Answers and chunks, of OpenAI and of all who copy it:
     "finish_reason": "tool_calls"}]}
 
 An `index` distinguishes calls, so theirs may be interleaved. Reasoning is `reasoning_content`, as most servers of open
-models write it. The last chunk has the usage and no choices. A message cannot say what was between calls: text and
-calls each keep their own order alone.
+models write it. The last chunk has the usage and no choices. A message cannot express what was between calls: text and
+calls each keep only their own order.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ SHAPE: Final = ChatShape(
     searches=True,
 )
 _STRICT: Final = replace(SHAPE, reasoning="", gateways=False)
-"""What OpenAI itself takes; gateways and servers that copy its API take more, which is always read."""
+"""The fields that OpenAI accepts; gateways and copies of the API accept more, which is always read."""
 
 
 _ANSWERED: Final = ("annotations", "audio", "refusal")
-"""What an answer says in these keys alone."""
+"""Keys that only answers have."""
 
 
 def recognise(value: JsonValue) -> bool:
-    """Recognise a request by calls, a result's `tool_call_id`, what only its answers have, or tools of that shape."""
+    """Recognise a request by calls, a result's `tool_call_id`, keys of answers, or the shape of its tools."""
     for item in messages_in(value):
         if "tool_call_id" in item or "tool_calls" in item or item.get("role") == "developer":
             return True
@@ -108,7 +108,7 @@ _GATEWAY: Final = TranscriptFormat(
         url_kinds=ANYTHING,
         schema=ANY,
         strict_schema=None,
-    ),  # each has limits of its own
+    ),  # each has its own limits
     aliases=("openai", "openai_chat", "chat-completions"),
     sources=(
         Provenance(
@@ -138,7 +138,7 @@ CHOICE: Final = ("choices", ("index", "message", "finish_reason"))
 
 _THOUGHTS: Final = frozenset((*SIGNED, *PLAIN))
 _BESIDE: Final = ("audio", "images")
-"""What a message may hold that no event reports."""
+"""Keys of a message that no event reports."""
 _READ_OF_MESSAGE: Final = _THOUGHTS.union(
     ("role", "name", "content", "refusal", "annotations", "tool_calls", "function_call", *_BESIDE)
 )
@@ -156,7 +156,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.fail(value)
     for choice in objects_at(value, "choices"):
         if choice.get("index"):
-            made.note("choice", str(choice["index"]))  # another answer to the same question
+            made.note("choice", str(choice["index"]))  # an alternative answer
         else:
             _choice(choice, made)
 
@@ -221,7 +221,7 @@ def _calls(fields: JsonObject, made: Assembler) -> None:
         if body.get("name") or call.get("id"):
             made.call(key, body.get("name"), call.get("id"), form="text" if custom and body else "json", signed=signed)
         made.arguments(key, body.get("arguments", body.get("input")))
-    only = object_at(fields, "function_call")  # from before there were several
+    only = object_at(fields, "function_call")  # the older form with a single call
     if only.get("name"):
         made.call("function_call", only["name"], None)
     made.arguments("function_call", only.get("arguments"))
@@ -252,7 +252,7 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
         message = choice["message"]
         message.setdefault("refusal", None)
         parts = message["content"]
-        if is_array(parts):  # an answer's content is text, whatever a request's may be
+        if is_array(parts):  # an answer's content is text, unlike a request's
             message["content"] = "".join(part["text"] for part in parts if isinstance(part.get("text"), str)) or None
         choice["logprobs"] = None
     if made["choices"] and (tokens := ending.info.logprobs):
@@ -330,7 +330,7 @@ API: Final = AnswerApi(
             lambda block, made: delta(block.head, {"annotations": [made]}),
             of_message=True,
         ),
-        # As LiteLLM streams it: the signature after the thought that it signs.
+        # As in LiteLLM's streams: the signature follows its thought.
         prove=lambda block, proof: _thought_delta(
             block, {"type": "thinking", "thinking": "", "signature": proof.signature}
         ),

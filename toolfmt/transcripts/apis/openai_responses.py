@@ -32,7 +32,7 @@ from toolfmt.transcripts.tables.declaring import Declaring
 
 _REQUEST: Final = frozenset({"input", "instructions", "tools", "parallel_tool_calls"})
 _LOADING: Final = ("additional_tools", "tool_search_output")
-"""The items that declare tools in the course of a conversation."""
+"""The items that declare tools during a conversation."""
 _LOADED: Final = f"{OWNER}.loaded"
 _SPACE: Final = f"{OWNER}.namespace"
 _CHOICE: Final = openai(nested=False)
@@ -99,7 +99,7 @@ def _read_tool(item: JsonObject) -> list[ToolDeclaration]:
 
 
 def _loaded(items: JsonValue, known: set[str]) -> Iterator[ToolDeclaration]:
-    """Read the tools that items of the conversation declare."""
+    """Read the tools declared by items of the conversation."""
     for item in items if is_array(items) else ():
         inside = item.get("tools") if is_object(item) and item.get("type") in _LOADING else None
         for tool in inside if is_array(inside) else ():

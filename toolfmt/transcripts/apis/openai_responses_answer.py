@@ -40,10 +40,10 @@ _INCOMPLETE: Final[dict[Stop, str]] = {
     "content_filter": "content_filter",
 }
 _CODES: Final = {"rate_limit": "rate_limit_exceeded", "invalid": "invalid_prompt"}
-"""openai 3.54, types/responses/response_error.py: the codes for what is not simply the server's fault."""
+"""openai 3.54, types/responses/response_error.py: the codes of errors other than the server's."""
 _PREFIXES: Final = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_"}
 _UNREADY: Final = frozenset({"queued", "in_progress", "failed", "cancelled"})
-"""The states of a response whose output is not all of an answer; servers have further words for `completed`."""
+"""The states of an unfinished response; servers have other words for `completed`."""
 _NUMBER: Final = "sequence_number"
 _FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_tool_call": "text"}
 
@@ -65,7 +65,7 @@ def _end(value: JsonObject, made: Assembler) -> None:
 
 
 def _item(at: Hashable, item: JsonObject, made: Assembler, *, emitted: bool = False) -> None:
-    """Read a whole item, or the rest of one whose words have been emitted."""
+    """Read a complete item, or the rest of one whose text has been emitted."""
     match item.get("type"):
         case "message":
             for part in () if emitted else objects_at(item, "content"):
@@ -88,7 +88,7 @@ def _item(at: Hashable, item: JsonObject, made: Assembler, *, emitted: bool = Fa
 
 
 def _other(at: Hashable, item: JsonObject, made: Assembler) -> None:
-    """Read a call that the client runs, such as a patch to apply; what else there is the provider has run itself."""
+    """Read a call that the client runs, such as a patch; any other item was run by the provider."""
     (part,) = read_item(item).parts or (None,)
     if not isinstance(part, CallPart):
         made.note("provider_part", str(item.get("type")))
@@ -151,7 +151,7 @@ def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
 
 
 def _answered(item: JsonObject, at: int, head: AnswerHead) -> JsonObject:
-    """Make an item of an answer of one of a request: it has an id, its texts have annotations."""
+    """Convert a request's item to an answer's, which has an id, and annotations of texts."""
     kind = item.get("type", "message")
     prefix = _PREFIXES.get(kind)
     if prefix is None:
@@ -176,7 +176,7 @@ def _response(ending: AnswerEnding, output: list[JsonObject]) -> JsonObject:
 def _envelope(
     head: AnswerHead, status: str, reason: str | None = None, output: Sequence[JsonObject] = ()
 ) -> JsonObject:
-    """Make a response around its items; `reason` says why it is incomplete."""
+    """Build a response around its items; `reason` explains why it is incomplete."""
     return {
         "id": head.id,
         "object": "response",
@@ -197,20 +197,20 @@ def _envelope(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """How a block is written: its item with the text under a key, or in the one part of a list; and its events."""
+    """How a block is written: its item, with the text under a key or in the only part of a list, and its events."""
 
     item: JsonObject
     key: str
     text: str
-    """The events of its text."""
+    """The prefix of its text's events."""
     part: str = ""
-    """The events of the part; empty: the text has no part around it."""
+    """The prefix of the part's events; "": the text has no part around it."""
     value: Callable[[str], JsonObject] = lambda text: {"type": "summary_text", "text": text}
-    """The part itself."""
+    """Makes the part."""
     weighed: bool = False
-    """The events of the text have the probabilities of its tokens beside it."""
+    """Whether the text's events include its tokens' probabilities."""
     whole: str = "text"
-    """The key of the whole text in the event that ends it."""
+    """The key of the whole text in its last event."""
 
 
 _MESSAGE: Final[JsonObject] = {"type": "message", "role": "assistant"}
@@ -247,7 +247,7 @@ _KINDS: Final[Mapping[StreamBlockKind, _Kind]] = {
 
 
 def _written(block: StreamBlock, status: str = "") -> JsonObject:
-    """Write a block as an item; without a status, as it is when it has ended."""
+    """Write a block as an item; without a status, as a finished one."""
     kind = _KINDS[block.kind]
     called = {} if kind.part else {"call_id": block.id, "name": block.name}
     content = [_part(block, kind)] if kind.part and block.pieces else [] if kind.part else block.text
@@ -277,7 +277,7 @@ def _added(block: StreamBlock) -> list[JsonObject]:
 
 
 def _grown(block: StreamBlock, text: str) -> list[JsonObject]:
-    """Write a piece of text; the first begins the item's part."""
+    """Write a piece of text; the first one begins the item's part."""
     kind = _KINDS[block.kind]
     delta = _said(f"{kind.text}.delta", block.place, {"delta": text}, _weights(kind, block.fresh))
     if kind.part and len(block.pieces) == 1:
@@ -290,7 +290,7 @@ def _weights(kind: _Kind, tokens: list[JsonObject]) -> JsonObject:
 
 
 def _ended(block: StreamBlock) -> list[JsonObject]:
-    """End a text and its item; where a call has been cut off or there is no text, the item alone."""
+    """End a text and its item; for a call that was cut off, or without text, only the item."""
     kind, item = _KINDS[block.kind], _written(block)
     done: list[JsonObject] = []
     if block.pieces if kind.part else item["status"] == "completed":
@@ -301,7 +301,7 @@ def _ended(block: StreamBlock) -> list[JsonObject]:
 
 
 def _proved(block: StreamBlock, proof: Proof) -> list[JsonObject]:
-    """Keep what only the owner can read of the reasoning for its item."""
+    """Store the encrypted reasoning for its item."""
     block.encrypted = proof.encrypted
     return []
 

@@ -1,6 +1,6 @@
-"""The formats of OpenAI's relatives, made of the rows that say how they differ.
+"""The formats of OpenAI's relatives, built from the rows of their differences.
 
-find("deepseek")    reads all that copies of the API write, and writes what DeepSeek takes
+find("deepseek")    reads everything that copies of the API write, and writes what DeepSeek accepts
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ NAMES: Final = frozenset(RELATIVES)
 
 
 def named(name: str) -> str:
-    """Return the name of the relative that a name or alias means; empty if there is none."""
+    """Return the relative's name for a name or alias, or ""."""
     name = name.replace("_", "-").lower()
     name = _ALIASES.get(name, name)
     return name if name in RELATIVES else ""
 
 
 def _never(_: JsonValue) -> bool:
-    """Recognise nothing: no relative has a shape of its own."""
+    """Recognise nothing, because no relative has a distinct shape."""
     return False
 
 
 @cache
 def relative(name: str) -> TranscriptFormat:
-    """Make a relative's format."""
+    """Build a relative's format."""
     row = RELATIVES[name]
     base = openai_chat.FORMAT
     shape = replace(

@@ -1,4 +1,4 @@
-r"""The AI SDK's stream of UI messages, which is written.
+r"""The AI SDK's stream of UI messages, write only.
 
 {"type": "text-delta", "id": "block_1", "delta": "Hi"}
 {"type": "tool-input-available", "toolCallId": "call_A1", "toolName": "get_weather", "input": {"city": "Paris"}}

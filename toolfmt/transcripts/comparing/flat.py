@@ -16,7 +16,7 @@ from toolfmt.conversation import CallPart, Message, Part, ResultPart, Role
 
 @dataclass(slots=True)
 class Place:
-    """A part and where it is: its message, and for calls and results the number of the call."""
+    """A part and its place: its message, and for calls and results the number of the call."""
 
     message: int
     role: Role
@@ -30,9 +30,9 @@ class Place:
 def flatten(messages: Iterable[Message]) -> list[Place]:
     """List the parts of a conversation, linking results to calls.
 
-    By id to an open call with that id; a result without an id to an open call
-    of its name, or of any name if it has none. Of several it is the oldest of
-    the latest answer: the model has gone on from those before.
+    A result is linked by id to an open call with that id; without an id, to an open call
+    of its name, or of any name if it has none. Of several calls, it is the oldest of
+    the latest answer, because the model has moved on from earlier ones.
     """
     places: list[Place] = []
     calls = _Open()
@@ -54,7 +54,7 @@ def flatten(messages: Iterable[Message]) -> list[Place]:
 
 
 def relinked(matched: Iterable[tuple[Place, Place]]) -> Iterator[Place]:
-    """Find, among matched parts of two conversations, the results that answer another call in the second."""
+    """Yield the matched results that answer a different call in the second conversation."""
     pairs = list(matched)
     calls = {a.call: b.call for a, b in pairs if isinstance(a.part, CallPart)}
     for a, b in pairs:
@@ -63,7 +63,7 @@ def relinked(matched: Iterable[tuple[Place, Place]]) -> Iterator[Place]:
 
 
 class _Open:
-    """The calls that wait for a result; answered ones leave the queues when they come to the front."""
+    """The calls without a result; answered ones leave the queues when they reach the front."""
 
     def __init__(self) -> None:
         self._count = 0

@@ -1,4 +1,4 @@
-"""Ids and tool names as a format allows them; a result keeps the id of the call that it answers."""
+"""Makes ids and tool names legal in a format; a result keeps the id of its call."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 _DIGITS: Final = 8
-"""Characters at the end of an id that numbers may take."""
+"""The number of characters at an id's end that may be replaced by a number."""
 
 
 class Names:
-    """Spells tool names as a format allows: the same name always alike, different names differently."""
+    """Makes tool names legal in a format: equal names stay equal, different names stay different."""
 
     def __init__(self, rules: Rules, known: Iterable[str] = ()) -> None:
-        """Set up for a format's rules; those of the `known` names that are legal keep their spelling."""
+        """Use a format's rules; `known` names that are legal keep their spelling."""
         self._allowed = rules.tool_name
         self._start = rules.tool_name_start
         self._length = rules.tool_name_length
@@ -37,7 +37,7 @@ class Names:
                     self._found[name] = self._taken[name] = name
 
     def __call__(self, name: str) -> str:
-        """Spell a name as the format allows it."""
+        """Return a legal spelling of a name."""
         if not self._allowed:
             return name
         found = self._found.get(name)
@@ -48,7 +48,7 @@ class Names:
 
 
 def legal(name: str, allowed: str, length: int, taken: dict[str, str], start: str = "") -> str:
-    """Replace characters that are not allowed in a name or id by `_`; add a hash if it is too long or taken."""
+    """Replace illegal characters in a name or id by `_`; add a hash if it is too long or taken."""
     fitted = re.sub(f"(?:(?!{allowed}).)", "_", name, flags=re.DOTALL) or "_"
     if start and not re.match(start, fitted):
         fitted = f"_{fitted}"
@@ -81,7 +81,7 @@ def linked(messages: Sequence[Message], rules: Rules, names: Names, taken: Itera
 
 
 def _fine(messages: Sequence[Message], rules: Rules, names: Names, used: set[str]) -> bool:
-    """Whether all ids and names are allowed already, which is the common case."""
+    """Whether all ids and names are already legal, which is the common case."""
     fits = _id_pattern(rules).fullmatch
     pairs = rules.call_ids != "none" and not rules.result_names
     for message in messages:
@@ -102,7 +102,7 @@ def _id_pattern(rules: Rules) -> re.Pattern[str]:
 
 
 def _ids(messages: Sequence[Message], rules: Rules, taken: dict[str, str]) -> list[tuple[str | None, str | None]]:
-    """List, for every call and result in order, its id in the format and the name of the call."""
+    """List each call's and result's id in the format and the call's name, in order."""
     fit = _id_policy(rules, taken)
     calls: list[tuple[str | None, str]] = []
     found: list[tuple[str | None, str | None]] = []
@@ -125,7 +125,7 @@ class _Policy(Protocol):
 
 
 def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
-    """Return a function that gives a call an allowed id; `twice` says that the same answer has the id already."""
+    """Return a function that makes a call's id legal; `twice`: the same answer already has the id."""
 
     def none(given: str | None, name: str, number: int, *, twice: bool) -> None:  # noqa: ARG001 - as the other's
         return None
@@ -152,7 +152,7 @@ def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
 
 
 def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
-    """Keep ids that are allowed and hash the others, the same id always alike."""
+    """Keep legal ids and hash the others; equal ids stay equal."""
     fits = _id_pattern(rules).fullmatch
 
     def fit(given: str | None, name: str, number: int, *, twice: bool) -> str | None:

@@ -1,4 +1,4 @@
-r"""What two conversations say alike: the beginning they have in common, and texts that are one text in the other.
+r"""Matches two conversations: their common beginning, and texts that were joined in one of them.
 
 ["Hi.", "Are you there?"]  ->  ["Hi.\n\nAre you there?"]: nothing is lost but where one ends
 """
@@ -27,7 +27,7 @@ _spaced = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 def common_prefix_length(before: Sequence[Message], after: Sequence[Message]) -> int | None:
     """Count the parts up to the first difference, whole turns only; None if there is no difference.
 
-    Results in messages of their own are the same as results in one message.
+    Results in separate messages are equal to results in one message.
     """
     steps = zip_longest(_turns(before), _turns(after))
     count = 0
@@ -39,7 +39,7 @@ def common_prefix_length(before: Sequence[Message], after: Sequence[Message]) ->
 
 
 def _turns(messages: Sequence[Message]) -> list[Message]:
-    """Return messages as they are, those of results joined with each other and with what the user says after them."""
+    """Join messages of results with each other and with the user's message after them."""
     if not any(message.parts and type(message.parts[0]) is ResultPart for message in messages):
         return list(messages)
     turns: list[Message] = []
@@ -90,12 +90,12 @@ def _call(a: CallPart, b: CallPart) -> bool:
         return a.text == b.text
     try:
         return _same_arguments(a, b)
-    except (RecursionError, ValueError):  # no text for it: nested too deeply, NaN, or an integer of thousands of digits
+    except (RecursionError, ValueError):  # not writable: nested too deeply, NaN, or an integer of thousands of digits
         return False
 
 
 def _same_arguments(a: CallPart, b: CallPart) -> bool:
-    """Whether a text is one of those that a value is written as, and two values are written the same."""
+    """Whether the arguments of two calls have the same text, whether kept or written."""
     text, value = (a.text, b.arguments) if a.text is not None else (b.text, a.arguments)
     if text is None:
         return a.arguments is b.arguments or _compact(a.arguments) == _compact(b.arguments)
@@ -103,7 +103,7 @@ def _same_arguments(a: CallPart, b: CallPart) -> bool:
 
 
 def _is_compact(text: str, value: JsonValue) -> bool:
-    """Whether a text is a value's compact JSON, as far as the faster encoder writes it as `json` does."""
+    """Whether a text is a value's compact JSON, by the faster encoder where it agrees with `json`."""
     same = to_json(value) == text.encode()
     return same and _EXPONENT(text) is None and "NaN" not in text and "Infinity" not in text
 
@@ -126,15 +126,15 @@ _COMPARE: Final[dict[type, Callable[..., bool]]] = {TextPart: _text, CallPart: _
 
 
 SIDE: Final = {"system": "system", "developer": "system", "user": "user", "tool": "user", "assistant": "assistant"}
-"""Whose side of the conversation each role is on."""
+"""The side of the conversation of each role."""
 _NEAR: Final = 8
-"""How many texts further on the first of those that were joined is looked for."""
+"""The number of further texts that are searched for the first of the joined ones."""
 
 
 def joined_texts(
     before: Sequence[Place], after: Sequence[Place]
 ) -> tuple[list[tuple[Place, Place]], Sequence[Place], Sequence[Place]]:
-    """Pair each text that was joined with its part of the new one; return the places that are left of both."""
+    """Pair joined texts with their part of the new text; return the pairs and the remaining places of both."""
     olds, news = _apart(before, after), _apart(after, before)
     joined: list[tuple[Place, Place]] = []
     gone: set[int] = set()
@@ -155,7 +155,7 @@ def joined_texts(
 
 
 def _apart(places: Sequence[Place], others: Sequence[Place]) -> list[Place]:
-    """List the texts that the other conversation does not have."""
+    """List the texts that are missing in the other conversation."""
     known = {_said(place) for place in others}
     return [place for place in places if isinstance(place.part, TextPart) and _said(place) not in known]
 
@@ -169,7 +169,7 @@ def _words(place: Place) -> str:
 
 
 def _run(olds: Sequence[Place], start: int, place: Place) -> list[Place]:
-    """Return the texts from one on that make up another; none if they do not."""
+    """Return the consecutive texts, from `start` on, that make up another text, or none."""
     whole, end = _words(place), 0
     run: list[Place] = []
     for old in olds[start:]:

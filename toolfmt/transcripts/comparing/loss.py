@@ -1,4 +1,4 @@
-"""One loss, the codes of all kinds, and the losses of a request: tools, the choice among them, further fields.
+"""A loss, the codes of all losses, and the losses of a request: tools, the choice among them, extra fields.
 
 Loss("tool", "/tools/0", "dropped", "get_weather")
 """
@@ -93,9 +93,9 @@ _CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
     },
 }
 CODES: Final[Mapping[str, str]] = {code: what for codes in _CODES.values() for code, what in codes.items()}
-"""What a loss's code says is lost."""
+"""A description of each code."""
 SEVERITIES: Final[dict[str, Severity]] = {code: severity for severity, codes in _CODES.items() for code in codes}
-"""How much each code matters: content and meaning are what `strict` is about, bookkeeping is counted apart."""
+"""The severity of each code: `strict` refuses content and meaning; bookkeeping is reported separately."""
 
 
 SAID: Final = frozenset(
@@ -104,11 +104,11 @@ SAID: Final = frozenset(
         *("reasoning_content", "reasoning", "thinking", "reasoning_details", "thinking_blocks", "structuredContent"),
     }
 )
-"""The further fields, of any format, that hold content: a model sees it."""
+"""Extra fields, of any format, whose content a model sees."""
 _REPEATED: Final = frozenset({"lines", "search_result", "summary"})
-"""The further fields whose words are in the text of the part or the message too."""
+"""Extra fields whose text is also in the part or the message."""
 LINES: Final = ".said"
-"""The end of a further field with the words of lines that are not messages, by their numbers."""
+"""The suffix of an extra field with the text of lines that are not messages, by line number."""
 _AUTO: Final = ToolChoice()
 
 
@@ -139,29 +139,29 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
 
 
 def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]:
-    """List the further fields of a part or a message that are gone or changed."""
+    """Yield the extra fields of a part or a message that are missing or changed."""
     if before == after:
         return
     for key, value in before.items():
         if (key not in after or after[key] != value) and _says(value):
-            excluded = key.endswith(".weight") and value == 0  # from training: lost, a bad answer is one to learn
+            excluded = key.endswith(".weight") and value == 0  # without it, a bad answer would be trained on
             code = "label" if excluded else "beside" if _holds_content(key, value) else "provider_field"
             yield Loss(code, where, "dropped" if key not in after else "changed", key)
 
 
 def _holds_content(key: str, value: JsonValue) -> bool:
-    """Whether a further field says what a model sees, or what somebody wrote; lines of a session repeat it."""
-    name = key.rpartition(".")[2]  # without its format's and its holder's
+    """Whether an extra field contains text that a model sees or somebody wrote; a session's lines repeat it."""
+    name = key.rpartition(".")[2]  # without the names of its format and its holder
     return name in SAID or (name not in _REPEATED and any(written({name: value})))
 
 
 def _says(value: JsonValue) -> bool:
-    """Whether a further field says anything: some servers write every field of an answer, with empty texts."""
+    """Whether an extra field has a value: some servers write every field of an answer, with empty texts."""
     return any(map(_says, value.values())) if is_object(value) else value not in (None, "", [])
 
 
 def short(text: str) -> str:
-    """Cut a text to a length that a line on a screen holds."""
+    """Shorten a text to fit on a line."""
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - a line on a screen
 
 
@@ -176,7 +176,7 @@ def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) 
     for tool in after:
         named[identity(tool)].append(tool)
     paired = [named[identity(tool)].popleft() if named.get(identity(tool)) else None for tool in before]
-    # A tool that was renamed is in the place of its first name, among those that are left of the same kind.
+    # A renamed tool is matched by its place among the remaining tools of its kind.
     left = deque(tool for queue in named.values() for tool in queue)
     for at, tool in enumerate(before):
         other = paired[at]
@@ -189,7 +189,7 @@ def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) 
 
 
 def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Iterator[Loss]:
-    """Compare two declarations of a tool; not being strict needs no saying, nor does an empty description."""
+    """Compare two declarations of a tool; not strict and an empty description are defaults."""
     if _rest(tool) != _rest(other):
         yield Loss("tool", path, "changed", _reduced(tool, other))
     if bool(tool.strict) != bool(other.strict):
@@ -202,7 +202,7 @@ def _declared(tool: ToolDeclaration, other: ToolDeclaration, path: str) -> Itera
 
 
 def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
-    """Name a tool and what the other declaration lacks of it: `web_search, without allowed_domains`."""
+    """Name a tool and the fields that the other declaration lacks: `web_search, without allowed_domains`."""
     if tool.kind == "hosted":
         return f"{tool.name}{without(_own(tool), [_own(other), tool.name])}"
     extra = (key for key, value in tool.extra.items() if value is not None and key not in other.extra)
@@ -212,12 +212,12 @@ def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
 
 
 def _own(tool: ToolDeclaration) -> JsonValue:
-    """Return a declaration of a provider's tool without what it says in shared terms."""
+    """Return the provider-specific fields of a provider's tool."""
     return {key: value for key, value in tool.extra.items() if key != COMMON}
 
 
 def _rest(tool: ToolDeclaration) -> ToolDeclaration:
-    """Return what a declaration says beside its schema, as far as it says anything."""
+    """Return a declaration without its schema and defaults."""
     schema = None if tool.kind == "function" else tool.parameters
     extra = {key: value for key, value in tool.extra.items() if value is not None}
     return replace(tool, description=tool.description or None, parameters=schema, strict=None, extra=extra)

@@ -39,7 +39,7 @@ from toolfmt.transcripts.parts.values import argument_object, argument_value, br
 
 
 def losses(before: Transcript, after: Transcript) -> list[Loss]:
-    """List what is in the one conversation and not in the other."""
+    """List what the second conversation lacks."""
     found = list(_messages(before.messages, after.messages))
     if before.rejected is not None and after.rejected is not None:
         found.extend(loss for loss in _messages(before.rejected, after.rejected) if loss not in found)
@@ -52,8 +52,8 @@ def pairs(
 ) -> tuple[list[tuple[Place, Place]], list[Place], list[Place]]:
     """Match the parts of two conversations: the pairs, and the parts without a partner before and after.
 
-    First the parts that say the same, then texts that another role says, then
-    what is left of one kind and role, in order.
+    First equal parts are matched, then equal texts of another role, then
+    the remaining parts of the same kind and role, in order.
     """
     matched: list[tuple[Place, Place]] = []
     lost, added = list(before), list(after)
@@ -107,7 +107,7 @@ def _key(place: Place) -> object:  # noqa: PLR0911 - one for each kind of part
 
 
 class _Where:
-    """The JSON pointers of messages, written when they are asked for."""
+    """The JSON pointers of messages, written on demand."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = messages
@@ -143,7 +143,7 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
 
 
 def _numbered_as(old: Sequence[Place], new: list[Place]) -> list[Place]:
-    """Where calls were dropped, give those that are left the numbers that they had."""
+    """If calls were dropped, give the remaining ones their old numbers."""
     numbers: dict[object, deque[int | None]] = defaultdict(deque)
     for place in old:
         if isinstance(place.part, CallPart):
@@ -154,20 +154,20 @@ def _numbered_as(old: Sequence[Place], new: list[Place]) -> list[Place]:
             continue
         queue = numbers[place.part.id, place.part.name]
         if not queue:
-            return new  # renamed: only their order distinguishes them
+            return new  # renamed: only the order distinguishes them
         had[place.call] = queue.popleft()
     return [replace(place, call=had[place.call]) for place in new] if any(numbers.values()) else new
 
 
 def _inner_boundaries(joined: Sequence[tuple[Place, Place]], where: _Where) -> Iterator[Loss]:
-    """Report the texts of one message that became one."""
+    """Report texts of one message that were joined."""
     for (a, one), (b, other) in pairwise(joined):
         if a.message == b.message and one.at == other.at:
             yield Loss("boundary", where[b.message], "merged", f"with the text before it: {short(_content(b.part))}")
 
 
 def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: _Where) -> Iterator[Loss]:
-    """Report the media of results that were added to a message, and take them out of both sides."""
+    """Report media of results that moved to a message, and remove them from both sides."""
     for number, (a, b) in enumerate(matched):
         if not (isinstance(a.part, ResultPart) and isinstance(b.part, ResultPart)):
             continue

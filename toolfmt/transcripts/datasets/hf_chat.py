@@ -1,4 +1,4 @@
-"""Messages and tools as `apply_chat_template` of transformers takes them; most templates know no ids.
+"""Messages and tools for `apply_chat_template` of transformers; most templates have no ids.
 
 {"messages": [
     {"role": "user", "content": [
@@ -56,7 +56,7 @@ def _typed(call: JsonObject) -> bool:
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read messages, or a request's object; a row's column `images` has what parts `image` without an address show."""
+    """Read messages, or a request's object; a row's column `images` has the data of parts `image` without a URL."""
     found = read_request(with_tools(value), SHAPE)
     places = [
         (message, at)
@@ -69,13 +69,13 @@ def read(value: JsonValue) -> Transcript:
         return found
     for (message, at), address in zip(places, addresses, strict=True):
         message.parts = (*message.parts[:at], from_url(address, "image"), *message.parts[at + 1 :])
-        message.origin = ""  # it is not all of what it was read from
+        message.origin = ""  # it is only a part of what it was read from
     del found.extra[f"{NAME}.images"]
     return found
 
 
 def with_tools(value: JsonValue) -> JsonValue:
-    """Give a row its tools as a list, where its column `tools` is JSON text."""
+    """Decode a row's tools if its column `tools` is JSON text."""
     tools = json_at(value.get("tools")) if is_object(value) else None
     return {**value, "tools": tools} if is_object(value) and is_array(tools) else value
 

@@ -1,4 +1,4 @@
-r"""What rows for training share: turns of `from` and `value`, calls as JSON text.
+r"""Shared by training rows: turns of `from` and `value`, calls as JSON text.
 
 {"conversations": [{"from": "human", "value": "Weather in Paris?"}, {"from": "gpt", "value": "18C."}]}
 [{"name": "get_weather", "arguments": {"city": "Paris"}}]
@@ -34,7 +34,7 @@ _CALL: Final = frozenset({"name", "arguments"})
 
 
 def row(value: JsonValue, owner: str) -> JsonObject:
-    """Return a row's object; a list is its turns alone. Raises ParseError for anything else."""
+    """Return a row's object; a list is only its turns. Raises ParseError for anything else."""
     whole: JsonObject = {TURNS: value} if is_array(value) else value
     if not is_object(whole) or not is_array(whole.get(TURNS)):
         raise ParseError(f"{owner}: expected a list of turns, or an object with `{TURNS}`")
@@ -42,7 +42,7 @@ def row(value: JsonValue, owner: str) -> JsonObject:
 
 
 def read_turn(item: JsonValue, where: tuple[str, int] | tuple[str], owner: str) -> Message:
-    """Read a turn: its text, in a result if a tool says it; raises ParseError for a speaker that rows do not have."""
+    """Read a turn: its text, or a result for a tool's turn; raises ParseError for an unknown speaker."""
     text = item.get("value", "") if is_object(item) else None
     if not is_object(item) or not isinstance(text, str):
         raise ParseError(f"{pointer(where)}: expected a turn with `from` and a `value` of text")
@@ -71,12 +71,12 @@ def system_message(text: str, owner: str) -> Message:
 
 
 def texts(parts: Iterable[object]) -> str:
-    """Join what is said."""
+    """Join the texts."""
     return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
 def read_calls(given: JsonValue, owner: str) -> tuple[CallPart, ...] | None:
-    """Read calls from JSON or its text: one object, or a list of them; None if it is anything else."""
+    """Read calls from JSON or its text: an object or a list of objects; return None for anything else."""
     value = json_at(given)
     items = value if is_array(value) else [value]
     if not all(is_object(item) and isinstance(item.get("name"), str) for item in items):
@@ -98,7 +98,7 @@ def json_list(text: JsonValue) -> list[JsonValue] | None:
 
 
 def functions(owner: str, **form: Any) -> Declaring:
-    """Make the table of declarations: a function's fields, alone or as `function`; anything else is kept whole."""
+    """Build the table of declarations: a function's fields, bare or under `function`; anything else is kept whole."""
     return Declaring(
         owner=owner, under=("", "function"), kept=True, hosted=lambda item: read_hosted(item, owner, ""), **form
     )

@@ -1,4 +1,4 @@
-r"""ShareGPT rows as LLaMA-Factory trains on them: a turn of calls, a turn of what was observed.
+r"""ShareGPT rows for LLaMA-Factory: turns of calls, and turns of observations.
 
 {"conversations": [
     {"from": "human", "value": "Weather in Paris?"},
@@ -58,7 +58,7 @@ from toolfmt.transcripts.parts.values import content_text, expected, json_text, 
 
 NAME: Final = "sharegpt"
 _KINDS: Final[tuple[MediaKind, ...]] = ("image", "video", "audio")
-"""What a row shows: the files of each kind are a list under its plural, and `<image>` marks the place of each."""
+"""The kinds of a row's media: files of each kind are a list under its plural, and `<image>` marks each place."""
 _MARK: Final = re.compile(f"<({'|'.join(_KINDS)})>")
 _LISTS: Final = frozenset(f"{kind}s" for kind in _KINDS)
 _PREFERENCE: Final = ("chosen", "rejected")
@@ -102,7 +102,7 @@ def read(value: JsonValue, *, at: str = f"/{TURNS}") -> Transcript:
 
 
 def _turn(item: JsonValue, where: tuple[str, int] | tuple[str], called: int = 0) -> Message:
-    """Read a turn; `called` calls were made in the one before."""
+    """Read a turn; `called` is the number of calls in the previous turn."""
     message = read_turn(item, where, NAME)
     if message.role == "assistant" and is_object(item):
         message.parts = _answered(item, where)
@@ -112,7 +112,7 @@ def _turn(item: JsonValue, where: tuple[str, int] | tuple[str], called: int = 0)
 
 
 def _answered(item: JsonObject, where: tuple[str, int] | tuple[str]) -> tuple[Part, ...]:
-    """Read what the model says: a thought, then calls or text."""
+    """Read the model's turn: reasoning, then calls or text."""
     thought, words = _thought(item.get("value", ""))
     if item["from"] != _CALLS:
         return (*thought, TextPart(words)) if words else thought
@@ -124,7 +124,7 @@ def _answered(item: JsonObject, where: tuple[str, int] | tuple[str]) -> tuple[Pa
 
 
 def _thought(text: str) -> tuple[tuple[Part, ...], str]:
-    """Separate the thought that a text begins with; nobody has thought what is blank."""
+    """Split off the reasoning at a text's beginning; blank reasoning does not count."""
     begun, _, words = text.partition("</think>")
     before, begins, thought = begun.partition("<think>")
     if begun == text or not begins or before.strip():
@@ -133,7 +133,7 @@ def _thought(text: str) -> tuple[tuple[Part, ...], str]:
 
 
 def _show(messages: Sequence[Message], whole: JsonObject) -> frozenset[str]:
-    """Put what a row shows where its turns have a mark for it; return the keys that are read.
+    """Place a row's media at the marks in its turns; return the keys that are read.
 
     Raises ParseError if there are more marks of a kind than files, or fewer, as LLaMA-Factory does.
     """
@@ -153,7 +153,7 @@ def _show(messages: Sequence[Message], whole: JsonObject) -> frozenset[str]:
 
 
 def _marked(part: Part, left: Mapping[str, Iterator[MediaPart]]) -> Iterator[Any]:
-    """Take a text apart at its marks."""
+    """Split a text at its marks."""
     if isinstance(part, ResultPart):
         yield replace(part, content=tuple(chain.from_iterable(_marked(found, left) for found in part.content)))
         return
@@ -176,7 +176,7 @@ def _marked(part: Part, left: Mapping[str, Iterator[MediaPart]]) -> Iterator[Any
 
 
 def _several(parts: tuple[object, ...], called: int) -> tuple[ResultPart, ...]:
-    """Take a JSON list of as many results as there were calls apart."""
+    """Split a JSON list with as many results as there were calls."""
     whole = tuple(part for part in parts if isinstance(part, ResultPart))
     found = json_list(texts(whole[0].content)) if whole else None
     if found is None or len(found) != called:
@@ -185,7 +185,7 @@ def _several(parts: tuple[object, ...], called: int) -> tuple[ResultPart, ...]:
 
 
 def write(transcript: Transcript) -> JsonObject:
-    """Write a row; two answers that differ in one turn alone are `chosen` and `rejected`."""
+    """Write a row; two answers that differ only in one turn become `chosen` and `rejected`."""
     turns, system, shown = _turns(transcript.messages)
     value: JsonObject = {TURNS: turns, **own(transcript.extra, NAME)}
     if transcript.rejected is not None:
@@ -209,7 +209,7 @@ def _is_answer(turn: JsonValue) -> bool:
 
 
 def _turns(messages: Sequence[Message]) -> tuple[list[JsonValue], list[str], list[MediaPart]]:
-    """Write turns; beside them the instructions, and what is shown."""
+    """Write the turns; also return the instructions and the media."""
     turns: list[JsonValue] = []
     system: list[str] = []
     shown: list[MediaPart] = []
@@ -251,7 +251,7 @@ def _content(content: tuple[Content, ...]) -> JsonValue:
 
 
 def _said(parts: Iterable[object]) -> str:
-    """Write texts with a blank line between them, and marks for what is shown."""
+    """Write texts with blank lines between them, and marks for media."""
     text, before = "", False
     for part in parts:
         mark = next((f"<{found.kind}>" for found in _media((part,))), "")
@@ -262,7 +262,7 @@ def _said(parts: Iterable[object]) -> str:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Recognise a row by turns of calls or of what was observed, or by turns beside tools, files or answers."""
+    """Recognise a row by turns of calls or observations, or by turns beside tools, files or answers."""
     turns = value.get(TURNS) if is_object(value) else value
     if not is_array(turns):
         return False

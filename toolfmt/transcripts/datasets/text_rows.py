@@ -1,4 +1,4 @@
-r"""Rows for training whose calls are in the text of a dialect, and whose tools are in the system text.
+r"""Training rows with calls in a text dialect, and with tools in the system text.
 
 {"conversations": [
     {"from": "system", "value": "Be brief.\n\n<tools>\n[{\"type\": \"function\", ...}]\n</tools>"},
@@ -6,8 +6,8 @@ r"""Rows for training whose calls are in the text of a dialect, and whose tools 
     {"from": "gpt", "value": "<tool_call>\n{\"name\": \"get_weather\", ...}\n</tool_call>"},
     {"from": "tool", "value": "<tool_response>\n{\"name\": \"get_weather\", \"content\": \"18C\"}\n</tool_response>"}]}
 
-Tools that end the system text, as they are written here, are no text; tools
-that are in the middle of it are read, and the text is left whole.
+Tools at the end of the system text, as written here, are not text; tools
+in its middle are read, and the text stays unchanged.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from toolfmt.transcripts.text.texts import Texts, offered
 
 _LIST: Final = re.compile(r"\[\s{0,99}\{")
 _NAME: Final = re.compile(r'[\w.]+|.*["\\].*', re.DOTALL)
-"""A name that code can have, or that JSON would escape."""
+"""A name that is legal in code, or that JSON would escape."""
 _TRIED: Final = 8
-"""How many lists in a system text are looked at; the first of tools counts."""
+"""The number of lists examined in a system text; the first list of tools counts."""
 
 
 RULES: Final = Rules(
@@ -51,24 +51,24 @@ RULES: Final = Rules(
     neighbours="joined",
     arguments="object",
 )
-"""What rows whose calls and results are in the text can hold."""
+"""The rules of rows with calls and results in the text."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextRows:
-    """Reads and writes rows of one data set's kind."""
+    """Reads and writes one kind of rows."""
 
     owner: str
     dialect: str
     names: Mapping[str, str]
-    """What the roles are called."""
+    """The names of the roles."""
     results: str
-    """What surrounds the results of a message, with `{results}`."""
+    """The text around a message's results, with `{results}`."""
     separator: str
     result: Mapping[str, object]
     """A result as a JSON object."""
     marks: tuple[str, str]
-    """What surrounds the tools."""
+    """The markers around the tools."""
     system_beside: bool
     """The instructions are beside the turns, not in the first one."""
     tools: Declaring
@@ -96,7 +96,7 @@ class TextRows:
         return Transcript(tuple(messages), tools, extra=rest(whole, known, self.owner))
 
     def _understand(self, messages: list[Message], tools: Mapping[str, ToolDefinition]) -> None:
-        """Read the calls; a name that code cannot have, `Get Weather(city="Paris")`, gives way to one that it can."""
+        """Read the calls; an illegal name in code, `Get Weather(city="Paris")`, is replaced by a legal one first."""
         answers = [message for message in messages if message.role == "assistant"]
         said = "\n".join(texts(message.parts) for message in answers)
         odd = [name for name in tools if not _NAME.fullmatch(name) and f"{name}(" in said]
@@ -118,7 +118,7 @@ class TextRows:
                 part.text = _renamed(part.text, names)
 
     def _declared(self, text: str) -> tuple[tuple[ToolDeclaration, ...] | None, str]:
-        """Find the tools in a system text, and the text without what is written here to declare them."""
+        """Return the tools in a system text, and the text without the declarations written here."""
         before, after = self.marks
         for number, match in enumerate(_LIST.finditer(text)):
             if number == _TRIED:
@@ -157,7 +157,7 @@ class TextRows:
         return {"from": self.names[message.role], "value": texts(turns), **own(message.extra, self.owner)}
 
     def _instructions(self, messages: list[Message], tools: tuple[ToolDeclaration, ...] | None) -> JsonValue:
-        """Write the system text with the tools, as a turn or as the text beside the turns; None if there is none."""
+        """Write the system text with the tools, as a turn or beside the turns; return None if there is none."""
         if len(messages) == 1 and messages[0].origin == self.owner:
             found = messages[0].source
             turns = found if isinstance(found, str) else found["value"]
@@ -181,7 +181,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def turns_of(value: JsonValue) -> list[JsonObject]:
-    """List the turns of what may be a row, for telling it from others."""
+    """List the turns of a possible row, for recognition."""
     turns = value.get(TURNS) if is_object(value) else value
     found = [item for item in turns if is_object(item)] if is_array(turns) else []
     return [item for item in found if isinstance(item.get("from"), str) and isinstance(item.get("value"), str)]

@@ -31,7 +31,7 @@ def _written(schema: JsonValue) -> JsonValue:
 
 
 def _dicts(schema: Any, place: SchemaPlace) -> Any:
-    """Call objects dicts."""
+    """Rename the type `object` to `dict`."""
     if not is_object(schema):
         return schema
     copy = map_subschemas(schema, _dicts, place)
@@ -59,7 +59,7 @@ ROWS: Final = TextRows(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Recognise a row by a system text that ends or goes on after a list, and turns of user and assistant."""
+    """Recognise a row by a list in the system text, and turns of user and assistant."""
     if not is_object(value) or "tools" in value or not isinstance(value.get("system"), str):
         return False
     names = {item["from"] for item in turns_of(value)}

@@ -1,4 +1,4 @@
-"""Rows that TRL trains on: a prompt and its completion, two answers of which one is preferred, or one that is rated.
+"""Rows for TRL: a prompt with its completion, with a preferred and a rejected answer, or with a rated answer.
 
 {"prompt": [{"role": "user", "content": "Weather in Paris?"}],
  "completion": [{"role": "assistant", "content": "18C."}]}
@@ -6,7 +6,7 @@
 {"prompt": [...], "chosen": [...], "rejected": [...],
  "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]}
 
-Messages are as chat templates take them. Rows of plain text are read as a question and its answer, and rows
+Messages have the form of chat templates. Rows of plain text are read as a question and its answer, and rows
 without a prompt as two whole conversations.
 """
 
@@ -33,7 +33,7 @@ _ROW: Final = frozenset({"messages", "prompt", "completion", "chosen", "rejected
 
 
 def read(value: JsonValue) -> Transcript:
-    """Read a row; a list is its messages alone."""
+    """Read a row; a list is only its messages."""
     whole = hf_chat.with_tools(value)
     row: JsonObject = {"messages": value} if is_array(value) else whole if is_object(whole) else {}
     answer = next((key for key in ("completion", "chosen", "messages") if key in row), "")
@@ -55,7 +55,7 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _is_repeated(row: JsonObject, answer: str) -> bool:
-    """Whether the prompt is a text that whole conversations beside it begin with."""
+    """Whether the prompt is a text that the conversations beside it repeat."""
     items = row.get(answer)
     if not isinstance(row.get("prompt"), str) or not is_array(items):
         return False
@@ -82,7 +82,7 @@ def _side(row: JsonObject, key: str, role: str) -> tuple[Message, ...]:
 
 
 def write(transcript: Transcript) -> JsonValue:
-    """Write a row: what comes up to the last turn of the user's that both answers share is the prompt."""
+    """Write a row: the prompt ends with the last user turn that both answers share."""
     whole = write_request(transcript, SHAPE)
     chosen = whole["messages"]
     beside = {key: value for key, value in whole.items() if key != "messages"}
@@ -97,7 +97,7 @@ def write(transcript: Transcript) -> JsonValue:
 
 
 def _asked(items: list[JsonValue]) -> int:
-    """Count the messages up to the last one of the user."""
+    """Count the messages up to the last user message."""
     return max((at + 1 for at, item in enumerate(items) if is_object(item) and item.get("role") == "user"), default=0)
 
 

@@ -5,8 +5,8 @@ r"""Rows of xLAM's (APIGen's) data: a question, the tools, the calls that answer
              \"parameters\": {\"city\": {\"description\": \"City\", \"type\": \"str\", \"default\": \"Paris\"}}}]",
  "answers": "[{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}]"}
 
-The three are JSON text; parameters are named without a schema around them, and
-their types are Python's. Nothing else of a conversation has a place.
+`tools` and `answers` are JSON text; parameters are named without a schema around them, and
+their types are Python's. Other content of a conversation has no place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Chat messages as OpenAI shaped them; what its relatives do otherwise is data.
+r"""The shape of OpenAI's chat messages, with the differences of its relatives as data.
 
 {"role": "assistant", "content": "Checking.", "tool_calls": [
     {"id": "call_A1", "type": "function", "function": {"name": "get_weather", "arguments": "{\"city\":\"Paris\"}"}}]}
@@ -15,69 +15,69 @@ from toolfmt.transcripts.parts.citations import CitationForm, nested
 from toolfmt.transcripts.tables.choosing import MODES, Mode
 
 MODELS: Final = r"(ft:)?(gpt-(?!oss)|o\d|chatgpt-|codex-|computer-use-)"
-"""The names of OpenAI's models; what has another is served by a copy of its API, with limits of its own."""
+"""The names of OpenAI's models; other models are served by copies of its API, with their own limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChatShape:
-    """How one format writes chat messages, and the request around them."""
+    """Describes how a format writes chat messages, and the request around them."""
 
     owner: str
-    """The format's name; further keys of its messages go to `extra` under it."""
+    """The format's name; extra keys of its messages are stored under it."""
     provider: str
-    """Whose signatures and ids the messages hold."""
+    """The owner of the messages' signatures and ids."""
     arguments: Literal["text", "object"] = "text"
-    """Arguments are JSON text, or the object itself; both are read."""
+    """Whether arguments are written as JSON text or as an object; both are read."""
     call_type: bool = True
-    """A call says `"type": "function"`."""
+    """Whether a call states `"type": "function"`."""
     call_ids: bool = True
     no_id: str = ""
-    """An id that means none."""
+    """The placeholder for a missing id."""
     custom: bool = True
-    """Tools and calls may be of the kind `custom`; else they are functions with one text."""
+    """Whether tools and calls may be `custom`; otherwise they become functions with one text argument."""
     result_name: str = ""
-    """The key that names a result's tool; empty if results carry no name."""
+    """The key of a result's tool name; "" if results have none."""
     reasoning: str = ""
-    """The key of a message that holds reasoning; empty if it is a part of the content, or has no place."""
+    """The message key of reasoning; "" if reasoning is a part of the content, or has no place."""
     reasoning_part: Literal["", "text", "chunks"] = ""
-    """A content part `{"type": "thinking"}` whose `thinking` is text, or a list of chunks."""
+    """Whether a content part `{"type": "thinking"}` exists, with text or a list of chunks."""
     reasoning_alone: bool = False
-    """A message may hold reasoning and nothing else."""
+    """Whether a message may consist of reasoning only."""
     refusals: bool = True
-    """A message has a key for refusals; else they are text."""
+    """Whether a message has a key for refusals; otherwise they are text."""
     annotations: str = ""
-    """The key of a message that lists the citations of its text; empty if there is none."""
+    """The message key of the citations of its text, or ""."""
     cites: CitationForm = nested
-    """Writes such a citation."""
+    """Writes a citation."""
     names: bool = True
-    """A message may name who speaks in its role."""
+    """Whether a message may name its speaker."""
     signed_by: str = ""
-    """Whose signed blocks are in a message's `thinking_blocks`, as gateways write them; else its provider's."""
+    """The owner of the signed blocks in gateways' `thinking_blocks`; "": the provider."""
     details: bool = False
-    """Signed thoughts, whoever made them, are in a message's `reasoning_details` instead, as OpenRouter has them."""
+    """Whether signed thoughts of any owner are in `reasoning_details` instead, as at OpenRouter."""
     plan: str = ""
-    """The key for text beside calls, where it is not `content`."""
+    """The key of text beside calls, if it is not `content`."""
     no_content: Literal["null", "absent", "empty"] = "null"
-    """What `content` is in a message that says nothing."""
+    """How `content` is written in a message without content."""
     media: Literal["object", "url", "part", "list"] = "object"
-    """`image_url` is an object, or the address itself; a part `image`; or bare base64 in a list beside the text."""
+    """The form of media: `image_url` as an object or a URL, a part `image`, or a list of base64 beside the text."""
     text_parts: bool = True
-    """Content may be a list of parts."""
+    """Whether content may be a list of parts."""
     documents: bool = False
-    """A JSON object is a content part `document`; else it is text."""
+    """Whether a JSON object is written as a part `document`; otherwise it is text."""
     parameters: bool = False
-    """A declaration always says what a function takes."""
+    """Whether a declaration always has parameters."""
     strict: Literal["tool", "request", ""] = "tool"
-    """Where tools are said to be strict: each in its declaration, or all by the request's `strict_tools`."""
+    """Where strictness is stated: in each declaration, or in the request's `strict_tools`."""
     choices: Mapping[str, Mode] = field(default_factory=lambda: MODES)
-    """The words of `tool_choice` that are read; of several for one mode the first is written. Empty: no choice."""
+    """The words of `tool_choice`; of several for one mode, the first is written. Empty: no choice."""
     named: Literal["", "one", "several"] = "several"
     """How many tools `tool_choice` may name."""
     gateways: bool = False
-    """What gateways to other providers take may be beside: marks for the prompt cache, Google's signed calls."""
+    """Whether gateway fields are supported: marks for the prompt cache, Google's signed calls."""
     prefix: bool = False
-    """An answer that comes last, for the model to continue, is marked as a `prefix`."""
+    """Whether a final answer, which the model continues, is marked as `prefix`."""
     parallel: bool = True
-    """A request has `parallel_tool_calls`."""
+    """Whether a request has `parallel_tool_calls`."""
     searches: bool = False
-    """A request declares the provider's search of the web in `web_search_options`."""
+    """Whether a request declares the provider's web search in `web_search_options`."""

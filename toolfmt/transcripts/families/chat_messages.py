@@ -7,7 +7,7 @@
     {"role": "tool", "tool_call_id": "...", "content": "..."}
     {"role": "function", "name": "...", "content": "..."}    (older)
 
-Keys that a relative lacks are losses; keys that nobody knows stay with the part or message as `extra`.
+Keys that a relative lacks are losses; unknown keys stay in the part's or message's `extra`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def messages_of(shape: ChatShape) -> RequestTable:
         owner=shape.owner,
         roles=_ROLES,
         blocks=blocks,
-        # An answer's text is often cut where a citation begins; others are texts of their own.
+        # Answers are often split at citations; other texts are separate.
         write_content=lambda parts, role: _write_content(parts, shape, blocks, "" if role == "assistant" else "\n\n"),
         fields=tuple(one for one in fields if one is not None),
         name="name",
@@ -91,7 +91,7 @@ def messages_of(shape: ChatShape) -> RequestTable:
 
 
 def _plan(shape: ChatShape) -> MessageField | None:
-    """The text that announces calls, where it has a key of its own: the last one."""
+    """The last text before calls, if it has its own key."""
     if not shape.plan:
         return None
 
@@ -112,7 +112,7 @@ def _plan(shape: ChatShape) -> MessageField | None:
 
 
 def _reasoning(shape: ChatShape) -> MessageField:
-    """What comes before the text: signed thoughts if there are any, else a plain key."""
+    """The reasoning before the text: signed thoughts if there are any, otherwise a plain key."""
 
     def read(item: JsonObject, parts: list[Part]) -> frozenset[str]:
         thoughts, known = read_thoughts(item, shape)
@@ -131,7 +131,7 @@ def _reasoning(shape: ChatShape) -> MessageField:
 
 
 def _images(shape: ChatShape, blocks: PartTable) -> MessageField:
-    """Images beside the content: bare base64, or what a gateway's answer shows."""
+    """Images beside the content: bare base64, or those of a gateway's answer."""
 
     def read(item: JsonObject, parts: list[Part]) -> frozenset[str]:
         found = _read_images(item, shape, blocks)
@@ -156,7 +156,7 @@ def _read_images(item: JsonObject, shape: ChatShape, blocks: PartTable) -> list[
 
 
 def _read_sound(item: JsonObject, parts: list[Part]) -> frozenset[str]:
-    """Read the sound of an answer: what is said in it, where nothing else says so, and its data."""
+    """Read an answer's audio: its transcript, unless the text repeats it, and its data."""
     sound = item["audio"] if item["role"] == "assistant" else None
     if not item.get("content") and (spoken := word(sound, "transcript")):
         parts.append(TextPart(spoken))
@@ -169,11 +169,11 @@ _OWN: Final[dict[str, Callable[[JsonObject], bool]]] = {
     "annotations": lambda item: "url_citation" in item,
     "citations": grounds,
 }
-"""Whether a citation is in the words of a format that has it under a key."""
+"""For each key, whether a citation is in its format's form."""
 
 
 def _citations(shape: ChatShape) -> MessageField:
-    """The citations of all texts, for the text that they make up."""
+    """The citations of all texts, for the joined text."""
     key = shape.annotations or "annotations"
 
     def read(item: JsonObject, parts: list[Part]) -> frozenset[str]:
@@ -216,7 +216,7 @@ def _refusals(shape: ChatShape) -> MessageField:
 
 
 def _calls(shape: ChatShape) -> MessageField:
-    """Calls, or the one call of the time before there were several."""
+    """Calls, or the single call of the older API."""
     legacy = f"{shape.owner}.legacy"
 
     def read(item: JsonObject, parts: list[Part]) -> frozenset[str]:
@@ -281,7 +281,7 @@ def _called(body: JsonObject, call: CallPart, shape: ChatShape) -> CallPart:
 
 
 def _is_made(call: JsonValue) -> bool:
-    """Whether a call is one: some servers write every field of an answer, with empty texts."""
+    """Whether a call is not empty: some servers write every field of an answer with empty texts."""
     return bool(call) and (not is_object(call) or bool(call.get("name") or call.get("arguments")))
 
 
@@ -342,7 +342,7 @@ def _write_result(part: ResultPart, shape: ChatShape, blocks: PartTable) -> Json
 
 
 def _write_content(parts: Sequence[Part], shape: ChatShape, blocks: PartTable, between: str) -> JsonValue:
-    """Write a content: text where it is one that says nothing more, else a list of parts, JSON as text or documents."""
+    """Write a content: a single plain text as text, otherwise a list of parts, with JSON as text or documents."""
     part = parts[0] if len(parts) == 1 else None
     if isinstance(part, (TextPart, RefusalPart)) and not _beside(part, shape):
         return part.text
@@ -352,5 +352,5 @@ def _write_content(parts: Sequence[Part], shape: ChatShape, blocks: PartTable, b
 
 
 def _beside(part: TextPart | RefusalPart, shape: ChatShape) -> bool:
-    """Whether a text says more that could be written."""
+    """Whether a text has extra fields that can be written."""
     return bool(part.extra) and (bool(own(part.extra, shape.owner)) or (shape.gateways and MARK in part.extra))

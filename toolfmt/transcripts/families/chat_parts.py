@@ -1,4 +1,4 @@
-r"""The content of chat messages: text, images, sound, documents, thoughts; read in any spelling, written in one.
+r"""The content of chat messages: text, images, audio, documents, thoughts; all spellings are read, one is written.
 
 `object`  {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo", "detail": "low"}}
           {"type": "input_audio", "input_audio": {"data": "UklGRg", "format": "wav"}}
@@ -75,7 +75,7 @@ def _write_document(part: JsonPart, shape: ChatShape) -> JsonObject | None:
 
 
 def _media_rows(shape: ChatShape) -> Iterator[PartRow]:
-    """Return the spellings of media, each with the keys that it is read from."""
+    """Yield the spellings of media, each with its keys."""
     yield PartRow("image_url", MediaPart, read=_image, keys=("image_url", "detail"))
     yield PartRow("input_audio", MediaPart, read=_audio, keys=("input_audio",))
     keys = ("file", "file_data", "file_id", "filename")
@@ -90,7 +90,7 @@ def _media_rows(shape: ChatShape) -> Iterator[PartRow]:
 
 
 def image_of(data: str) -> MediaPart:
-    """Make a part of an image's bare base64."""
+    """Make a part from an image's bare base64."""
     return MediaPart("image", media_type_in(data), data)
 
 
@@ -141,7 +141,7 @@ _SOUNDS: Final = {
     "audio/mp3": "mp3",
     "audio/mpeg": "mp3",
 }
-"""The `format` of each type of sound that is taken."""
+"""The `format` of each supported audio type."""
 
 
 def _as_object(part: MediaPart, provider: str) -> JsonObject | None:

@@ -65,7 +65,7 @@ def write_request(transcript: Transcript, shape: ChatShape) -> JsonObject:
 
 
 def _search(options: JsonObject, owner: str) -> ToolDeclaration:
-    """Make the declaration of the provider's search of the web; its place is flat in all other APIs."""
+    """Declare the provider's web search; its location is flat in all other APIs."""
     place = inner(options, "user_location")
     flat = {"user_location": {"type": place.get("type"), **inner(place, "approximate")}} if place else {}
     declared = read_hosted({"type": "web_search", **options, **flat}, owner, "web_search", kind="web_search")
@@ -75,7 +75,7 @@ def _search(options: JsonObject, owner: str) -> ToolDeclaration:
 
 @cache
 def _table(shape: ChatShape, *, older: bool) -> RequestTable:
-    """Make the table of a request; the older kind has bare `functions` and `function_call`."""
+    """Build the table of a request; the older kind has bare `functions` and `function_call`."""
     choice = openai(shape.choices, named=shape.named, custom=shape.custom)
     tools = functions_of(shape).listed()
     if older:
@@ -85,7 +85,7 @@ def _table(shape: ChatShape, *, older: bool) -> RequestTable:
 
 
 def functions_of(shape: ChatShape) -> Declaring:
-    """Make the table of a declaration."""
+    """Build the table of declarations."""
     return Declaring(
         owner=shape.owner,
         under=("function", "custom"),
@@ -101,7 +101,7 @@ def functions_of(shape: ChatShape) -> Declaring:
 
 
 def _older(shape: ChatShape) -> ToolsPlace:
-    """Make the place of functions without a type around them; each says that it was read there."""
+    """Describe the place of bare functions; each records that it was read there."""
     functions = functions_of(shape)
 
     def read(value: JsonValue) -> list[ToolDeclaration]:
@@ -127,7 +127,7 @@ def _bare(item: JsonValue) -> JsonValue:
 
 
 def _flat(value: JsonValue) -> JsonValue:
-    """Take a grammar out of the object around it, which only this format has."""
+    """Unwrap a grammar from the object that only this format has."""
     match value:
         case {"type": "grammar", "grammar": {**inside}} if len(value) == 2 and "type" not in inside:  # noqa: PLR2004
             return {"type": "grammar", **inside}

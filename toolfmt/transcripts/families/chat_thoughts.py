@@ -1,4 +1,4 @@
-"""The reasoning in chat messages: a part of the content, plain text beside it, or thoughts that their maker signed.
+"""The reasoning in chat messages: a part of the content, plain text beside it, or signed thoughts.
 
 {"type": "thinking", "thinking": [{"type": "text", "text": "One call."}]}                     a part of the content
 {"reasoning_content": "One call."}                                                            plain text
@@ -24,21 +24,21 @@ PLAIN: Final = ("reasoning_content", "reasoning", "thinking")
 SIGNED: Final = ("thinking_blocks", "reasoning_details")
 """The keys of signed thoughts."""
 _TEXTS: Final = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
-"""Each type of OpenRouter's details, and the key of what it says."""
+"""Each type of OpenRouter's details, with the key of its content."""
 _FORMATS: Final = {
     "anthropic": "anthropic-claude-v1",
     "google": "google-gemini-v1",
     "openai": "openai-responses-v1",
     "xai": "xai-responses-v1",
 }
-"""OpenRouter documentation, "Reasoning Tokens": the format of each maker's details."""
+"""OpenRouter documentation, "Reasoning Tokens": the format of each owner's details."""
 _MAKERS: Final = {word: maker for maker, word in _FORMATS.items()} | {"azure-openai-responses-v1": "openai"}
 
 
 def read_thoughts(item: JsonObject, shape: ChatShape) -> tuple[list[Part], frozenset[str]]:
-    """Read the reasoning beside a content: signed thoughts, or else a plain key; also give the keys it was read from.
+    """Read the reasoning beside a content: signed thoughts, or else a plain key; also return the keys read.
 
-    A plain key that repeats the signed thoughts says nothing more.
+    A plain key that repeats the signed thoughts is ignored.
     """
     found: list[Part] = []
     signed = next((key for key in SIGNED if (found := _signed(item.get(key), key, shape))), "")
@@ -84,7 +84,7 @@ def _read_details(details: Sequence[JsonValue], shape: ChatShape) -> list[Part]:
 
 
 def write_proofs(parts: Sequence[ReasoningPart], shape: ChatShape) -> JsonObject:
-    """Write thoughts with what proves them to their makers, if a message has a place for that."""
+    """Write thoughts with their proofs, if a message has a place for these."""
     if not any(part.signature or part.encrypted for part in parts):
         return {}
     if shape.details:
@@ -112,7 +112,7 @@ def _block(part: ReasoningPart, shape: ChatShape) -> JsonObject:
 
 
 def read_thinking(block: JsonObject, shape: ChatShape) -> ReasoningPart | None:
-    """Read a thought: its text, or the chunks of it, or what only its maker can read."""
+    """Read a thought: its text, its chunks, or its encrypted content."""
     owner = shape.signed_by or shape.provider
     if block.get("type") == "redacted_thinking":
         data = block.get("data")

@@ -31,7 +31,7 @@ from toolfmt.transcripts.tables.fields import PartField, arguments, ident, optio
 OWNER: Final = "gemini"
 PROVIDER: Final = "google"
 FILES: Final = ("gs://", "https://generativelanguage.googleapis.com/")
-"""How the address of a file begins that only the provider can read."""
+"""The prefixes of URLs that only the provider can read."""
 
 
 @lru_cache(256)
@@ -41,12 +41,12 @@ def _camel(key: str) -> str:
 
 
 def camel(item: JsonObject) -> JsonObject:
-    """Spell the keys of an object in camelCase; both spellings are the same to the provider."""
+    """Convert an object's keys to camelCase; the provider accepts both spellings."""
     return {_camel(key) if "_" in key else key: value for key, value in item.items()}
 
 
 def _spelled(item: JsonObject) -> JsonObject:
-    """Spell a part in camelCase, and data in it; a key of a kind that holds nothing says nothing."""
+    """Convert a part and its data to camelCase; an empty key is ignored."""
     made = camel(item)
     for key in _KINDS.intersection(made):
         if made[key] is None:
@@ -61,7 +61,7 @@ _KINDS: Final = frozenset({"text", "functionCall", "functionResponse", *_DATA})
 
 
 def _says(part: JsonValue) -> tuple[Said, ...]:
-    """Describe what the provider ran itself: code, or one of its tools."""
+    """Describe code or tools that the provider ran."""
     for key, value in part.items() if is_object(part) else ():
         inside = camel(value) if is_object(value) else {}
         ident = word(inside, "id") or None
@@ -81,7 +81,7 @@ def _says(part: JsonValue) -> tuple[Said, ...]:
 
 
 def _tool(inside: JsonObject) -> str:
-    """Name a tool of the provider's: `GOOGLE_SEARCH_WEB` is `google_search_web`."""
+    """Name a provider's tool: `GOOGLE_SEARCH_WEB` is `google_search_web`."""
     return str(inside.get("toolType", "tool")).lower()
 
 
@@ -125,7 +125,7 @@ def _write_response(part: ResultPart, body: JsonObject) -> None:
 
 
 def _answer(part: ResultPart) -> JsonObject:
-    """Put what a result says under `output` or `error`; an object is the response itself."""
+    """Write a result's content under `output` or `error`; an object is the response itself."""
     contents = [found for found in part.content if isinstance(found, (TextPart, JsonPart))]
     if len(contents) == 1 and isinstance(contents[0], JsonPart):
         value = contents[0].value
@@ -198,12 +198,12 @@ BLOCKS: Final = PartTable(
 
 
 def json_schema(schema: JsonValue) -> JsonValue:
-    """Say with JSON Schema's words what a schema says; words that are the same in both stay."""
+    """Convert a schema to JSON Schema; keywords that are the same in both stay."""
     return _read(schema, _nullable)
 
 
 def spelled(schema: JsonValue) -> JsonValue:
-    """Spell a schema as Gemini's reference does: `anyOf` for `any_of`, and types in small letters."""
+    """Convert a schema to the spelling of Gemini's reference: `anyOf` for `any_of`, and types in small letters."""
     return _read(schema, lambda made: made)
 
 
@@ -228,7 +228,7 @@ def _inside(value: JsonValue, how: str, finish: Callable[[JsonObject], JsonObjec
 
 
 def _nullable(made: JsonObject) -> JsonObject:
-    """Spell `nullable` as a type."""
+    """Convert `nullable` to a type."""
     if made.get("nullable") is True and isinstance(made.get("type"), str):
         del made["nullable"]
         made["type"] = [made["type"], "null"]
@@ -238,7 +238,7 @@ def _nullable(made: JsonObject) -> JsonObject:
 
 
 def _number(value: JsonValue) -> JsonValue:
-    """Read a whole number that is written as text, as 64-bit numbers are on this wire."""
+    """Read an integer written as text, as 64-bit integers are."""
     return int(value) if isinstance(value, str) and len(value) < _DIGITS and value.isdecimal() else value
 
 
@@ -251,7 +251,7 @@ _HOLDS: Final = {
     "anyOf": "listed",
     "prefixItems": "listed",
 }
-"""The keywords that hold schemas."""
+"""The keywords with schemas inside."""
 _CHANGES: Final[dict[str, Callable[[JsonValue], JsonValue]]] = {
     "type": lambda value: value.lower() if isinstance(value, str) else value,
     **dict.fromkeys(

@@ -1,4 +1,4 @@
-"""The items of OpenAI's Responses: messages, thoughts, calls and their outputs, each an item of its own.
+"""The items of OpenAI's Responses: messages, thoughts, calls and their outputs, each a separate item.
 
 {"type": "message", "role": "assistant", "id": "msg_1", "phase": "final_answer", "content": [
     {"type": "output_text", "text": "18C", "annotations": []}, {"type": "refusal", "refusal": "No."}]}
@@ -46,18 +46,18 @@ _ROLES: Final[dict[object, Role]] = {
     "developer": "developer",
 }
 _OTHERS: Final = ("unknown", "critic", "discriminator", "tool")
-"""openai 3.52, types/conversations/message.py: what else a stored message may be of."""
+"""openai 3.52, types/conversations/message.py: further roles of stored messages."""
 _MESSAGE: Final = frozenset({"type", "role", "content"})
 _DETAIL: Final = "auto"
-"""What an image says that does not say how closely to look, because it has to say it."""
+"""The required `detail` of an image without one."""
 _ANSWERED: Final = frozenset({"id", "status"})
 PARAGRAPH: Final = "\n\n"
-"""What is between two parts of a summary."""
+"""The separator between two parts of a summary."""
 _REASONING: Final = frozenset({"type", "summary", "content", "encrypted_content"})
 
 
 def read_item(item: JsonObject) -> Message:
-    """Read one item; an item of a kind that is not known is kept whole."""
+    """Read one item; an unknown item is kept whole."""
     reader = _READERS.get(item.get("type", "message"))
     message = reader(item) if reader is not None else _run_by_client(item)
     return Message("assistant", (OpaquePart(OWNER, item, hosted(item, RESPONSES)),)) if message is None else message
@@ -65,11 +65,11 @@ def read_item(item: JsonObject) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class _Client:
-    """A kind of call that has items of its own, and is for the client to run."""
+    """A kind of call with its own item types, to be run by the client."""
 
     name: str
     arguments: str
-    """The key of the arguments, beside which `actions` may be a list of them."""
+    """The key of the arguments; `actions` may be a list of them instead."""
 
 
 _CLIENT: Final = {
@@ -86,13 +86,13 @@ _CLIENT_RESULTS: Final = {
     "computer_call_output": "output",
     "tool_search_output": "tools",
 }
-"""The key of what came back, for each kind of item."""
+"""The key of the output, for each kind of item."""
 _BY_ITEM: Final = frozenset({"local_shell_call_output"})
-"""The kinds of outputs that have no `call_id`; their `id` is that of the call's item, or the call's."""
+"""The kinds of outputs without `call_id`, whose `id` is the call's item's or the call's."""
 
 
 def _run_by_client(item: JsonObject) -> Message | None:
-    """Read a call that is an ordinary call but for its item, or its output."""
+    """Read a call with its own item type, or its output, as an ordinary call or result."""
     kind, ident = item.get("type"), item.get("call_id", item.get("id"))
     if not isinstance(kind, str) or not isinstance(ident, str) or item.get("execution") == "server":
         return None
@@ -114,7 +114,7 @@ def _run_by_client(item: JsonObject) -> Message | None:
 
 
 def link_items(messages: Iterable[Message]) -> None:
-    """Give each output that names its call's item, as a shell's does, the id of the call itself."""
+    """Replace item ids in outputs, as a shell's, by the ids of the calls."""
     calls: dict[object, str | None] = {}
     for message in messages:
         for part in message.parts:
@@ -163,7 +163,7 @@ def _read_file(item: JsonObject) -> MediaPart:
 
 
 def annotates(item: JsonObject) -> bool:
-    """Whether a citation is one of those that Responses has."""
+    """Whether a citation is in the form of Responses."""
     return isinstance(item.get(_ANNOTATIONS.get(word(item, "type"), "")), str)
 
 
@@ -173,7 +173,7 @@ _ANNOTATIONS: Final[Mapping[str, str]] = {
     "container_file_citation": "file_id",
     "file_path": "file_id",
 }
-"""The kinds of citations, each with a key that it has to have."""
+"""The kinds of citations, each with its required key."""
 
 
 def _write_media(part: MediaPart) -> JsonObject | None:
@@ -209,13 +209,13 @@ _CITED: Final = citations("annotations", flat, annotates)._replace(write=None)
 _GIVEN: Final = tuple(PartRow(kind, TextPart, text("text"), _CITED) for kind in ("input_text", "output_text", "text"))
 _SAID: Final = PartRow("output_text", TextPart, write=_write_said)
 GIVEN: Final = PartTable(OWNER, (*_GIVEN, _REFUSAL, *_MEDIA), strings=True)
-"""What is given to the model, and all that is read."""
+"""The blocks given to the model, and all that are read."""
 SAID: Final = PartTable(OWNER, (_SAID, _REFUSAL, *_MEDIA))
-"""What the model says, as it is written."""
+"""The model's blocks, as written."""
 
 
 def thoughts(item: JsonObject) -> Iterator[str]:
-    """Return the texts of a reasoning item: each part of its summary, and of its content, is a paragraph."""
+    """Yield the texts of a reasoning item: each part of its summary and content is a paragraph."""
     for key in ("summary", "content"):
         for at, chunk in enumerate(item.get(key) or ()):
             yield PARAGRAPH * bool(at) + chunk.get("text", "")
@@ -266,7 +266,7 @@ CALLS: Final = PartTable(
         PartRow("function_call_output", ResultPart, _ID, _OUTPUT),
     ),
 )
-"""Calls of functions and of tools for free text, and what came back."""
+"""Calls of functions and of free-text tools, and their outputs."""
 
 
 def _called(item: JsonObject) -> Message:
@@ -282,7 +282,7 @@ _READERS: Final[dict[object, Callable[[JsonObject], Message | None]]] = {
 
 
 def write_items(messages: Iterable[Message]) -> list[JsonValue]:
-    """Write messages as items, in the order of their parts; what has no place is left out."""
+    """Write messages as items, in the order of their parts; parts without a place are left out."""
     items: list[JsonValue] = []
     custom: set[str | None] = set()
     for message in messages:
@@ -313,7 +313,7 @@ def _say(message: Message, spoken: list[Part], items: list[JsonValue]) -> None:
 
 
 def _output_message(item: JsonObject, number: int) -> JsonObject:
-    """Say an answer as its text alone; where it says more it has an id and a status, as the API gave it."""
+    """Write an answer as plain text; with more data it has an id and a status, as from the API."""
     content = item["content"]
     only: JsonObject = content[0] if len(content) == 1 and item.keys().isdisjoint(_ANSWERED) else {}
     if only.get("text") and only.keys() <= _TEXT and not only["annotations"]:

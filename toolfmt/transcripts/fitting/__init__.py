@@ -1,1 +1,1 @@
-"""Fits a conversation to what a format can hold."""
+"""Fits a conversation to what a format can represent."""

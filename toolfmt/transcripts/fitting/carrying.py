@@ -1,13 +1,13 @@
-"""Gives parts that a format has no place for a form that it can hold, and reports each as a loss.
+"""Converts parts that a format has no place for to a form that it supports, and reports each as a loss.
 
     <thinking>
     Two calls.
     </thinking>
 
-A call that the provider ran, and its result, become an ordinary call and its
+A call that the provider ran, with its result, becomes an ordinary call and its
 result; a text file becomes text; an instruction in the middle of a conversation is
-tagged text of the user, in its place. What is done depends on the format's
-rules and on the caller's choices alone.
+tagged user text, in its place. The conversion depends only on the format's
+rules and on the caller's choices.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ if TYPE_CHECKING:
 
 Spoken = TypeVar("Spoken", TextPart, CallPart, ReasoningPart)
 Fetch: TypeAlias = Callable[[str], "tuple[bytes, str] | None"]
-"""Gets what an address shows: its bytes and media type; None if it can't be had."""
+"""Fetches an address: returns its bytes and media type, or None if it is not available."""
 INSTRUCTIONS: Final = ("system", "developer")
-"""The roles whose messages are not part of the talk."""
+"""The roles of instructions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carry:
-    """What becomes of parts that a format has no place for."""
+    """How to treat parts that a format has no place for."""
 
     hosted: Literal["calls", "text", "drop"] = "calls"
-    """Calls that the provider ran: ordinary calls with their results where both are there, else tagged text."""
+    """Calls that the provider ran: ordinary calls if their results exist, otherwise tagged text."""
     reasoning: Literal["drop", "text"] = "drop"
-    """Reasoning that a format has no place for is left out, or is tagged text."""
+    """Reasoning without a place is left out, or becomes tagged text."""
     gateway: bool = False
-    """What only gateways and copies of the API take is written, such as `reasoning_content`."""
+    """Whether fields for gateways and copies of the API, such as `reasoning_content`, are written."""
     fetch: Fetch | None = None
-    """Gets media at addresses where a format wants the data itself; None leaves them out."""
+    """Fetches media at URLs for formats that require data; None leaves them out."""
 
 
 DEFAULT: Final = Carry()
@@ -73,9 +73,9 @@ DEFAULT: Final = Carry()
 def adapt_parts(
     transcript: Transcript, rules: Rules, carry: Carry = DEFAULT, *, continued: bool = False
 ) -> tuple[Transcript, list[Loss]]:
-    """Give every part a form that the format can hold; say what has another form than before.
+    """Convert every part to a form that the format supports, and list the changes.
 
-    `continued` says that the calls which some results answer were left with the provider.
+    `continued`: the provider stores the calls that some results answer.
     """
     if not continued and _plain(transcript.messages, rules):
         return transcript, []
@@ -91,7 +91,7 @@ def adapt_parts(
 
 
 def _plain(messages: Iterable[Message], rules: Rules) -> bool:
-    """Whether nothing needs another form: the common case, seen without linking."""
+    """Whether nothing needs another form, the common case, decided without linking."""
     talks = False
     for message in messages:
         if message.role not in INSTRUCTIONS:
@@ -118,7 +118,7 @@ def _stays(part: Part, rules: Rules) -> bool:
 
 
 def as_text(part: Part) -> Sequence[TextPart | MediaPart]:
-    """Describe what a call or a result is in tagged text; media stay beside it."""
+    """Describe a call or a result as tagged text; media stay beside it."""
     if isinstance(part, CallPart):
         return (tagged("tool_call", part.json, name=part.name),)
     if isinstance(part, ResultPart):
@@ -138,16 +138,16 @@ class _Work:
     _where: str = ""
     _talks: bool = False
     follows: bool = False
-    """Whether a message follows that is no result, before which media that the assistant shows can be put."""
+    """Whether a message other than a result follows, before which the assistant's media can be placed."""
     _left: list[Part] = field(default_factory=list[Part])
     _alone: frozenset[int] = frozenset()
-    """The identities of calls and results, a provider's own among them, that have no partner."""
+    """The identities of calls and results, including a provider's own, without a partner."""
 
     def __post_init__(self) -> None:
         self._alone = _partnerless(self.transcript.messages)
 
     def message(self, message: Message) -> Iterator[Message]:
-        """Return the messages that say what one says."""
+        """Yield the messages that replace a message."""
         self._where = pointer(message.where)
         role = message.role
         if self._left and not _returns(message):
@@ -191,21 +191,21 @@ class _Work:
                 return (self._sound(part) if isinstance(part, TextPart) else part,)
 
     def _sound(self, part: Spoken) -> Spoken:
-        """Replace half a surrogate pair, which no JSON text can hold."""
+        """Replace lone surrogates, which JSON text cannot contain."""
         if part.text is None or jsontext.encodable(part.text):
             return part
         self._lose("arguments" if isinstance(part, CallPart) else "text", "half a surrogate pair is U+FFFD")
         return replace(part, text=sound(part.text))
 
     def _reasoning(self, part: ReasoningPart, role: Role) -> Part:
-        shown = role != "assistant" or self.carry.reasoning == "text"  # an example of thinking is an instruction
+        shown = role != "assistant" or self.carry.reasoning == "text"  # an example of reasoning is an instruction
         if not shown or not part.text or (role == "assistant" and fits_reasoning(part, self.rules)):
             return self._sound(part)
         self._lose("reasoning", "as text")
         return tagged("thinking", part.text)
 
     def _opaque(self, part: OpaquePart, role: Role) -> Iterable[Part]:
-        """Describe what another provider's part says, if that is known."""
+        """Describe another provider's part, if its content is known."""
         acts = any(isinstance(found, (CallPart, ResultPart)) for found in part.says)
         if not part.says or (acts and self.carry.hosted == "drop"):
             return (part,)
@@ -217,7 +217,7 @@ class _Work:
         return part.says
 
     def _shown(self, part: TextPart | MediaPart, role: Role) -> Sequence[Part]:
-        """Move what the assistant shows, and only the user may, into a message of the user."""
+        """Move the assistant's media that only users may send into a user message."""
         rules = self.rules
         if role != "assistant" or not self.follows or not isinstance(part, MediaPart):
             return (part,)
@@ -249,7 +249,7 @@ class _Work:
         return [found for shown in part.says for found in as_text(shown)]
 
     def _media(self, part: MediaPart, kinds: frozenset[str]) -> TextPart | MediaPart:
-        """Fetch what has to be data, and make text of a text file that has no place."""
+        """Fetch media that must be data, and turn a text file without a place into text."""
         rules, fetch = self.rules, self.carry.fetch
         if part.url is not None and part.data is None and part.kind not in rules.url_kinds and fetch is not None:
             got = fetch(part.url)
@@ -269,13 +269,13 @@ class _Work:
 
 
 def fits_reasoning(part: ReasoningPart, rules: Rules) -> bool:
-    """Whether a format has a place for reasoning, and its provider accepts whose it is."""
+    """Whether a format has a place for reasoning, and its provider accepts the owner."""
     return rules.reasoning and (part.owner in rules.owners or not rules.owners or (rules.unsigned and bool(part.text)))
 
 
 def reachable(part: MediaPart, rules: Rules) -> bool:
-    """Whether the format's provider can get at what a part shows, and knows its type."""
-    sent = part.data is not None or part.kind not in rules.url_kinds  # else a server says the type
+    """Whether the provider can access a medium, and knows its type."""
+    sent = part.data is not None or part.kind not in rules.url_kinds  # otherwise a server states the type
     if sent and rules.media_types and part.media_type.partition(";")[0].lower() not in rules.media_types:
         return False
     if part.data is not None or (part.url is not None and part.kind in rules.url_kinds):
@@ -304,14 +304,14 @@ def _title(part: OpaquePart) -> str:
 
 
 def _unwrapped(part: CallPart) -> CallPart:
-    """Take text that is not a JSON object out of the object that it was put into where an object is demanded."""
+    """Unwrap text that was wrapped in an object because arguments must be an object."""
     value = part.arguments
     text = value.get(INVALID) if part.text is None and is_object(value) and value.keys() == {INVALID} else None
     return replace(part, arguments=None, text=text) if isinstance(text, str) else part
 
 
 def _partnerless(messages: Iterable[Message]) -> frozenset[int]:
-    """Find the results that no call has, and the provider's calls that have no result."""
+    """Find results without a call, and provider-run calls without a result."""
     opened: list[Message] = []
     owner: dict[int, int] = {}
     acting = False
@@ -335,7 +335,7 @@ def _partnerless(messages: Iterable[Message]) -> frozenset[int]:
 
 
 def _answers(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
-    """Split an answer where a result comes back in the middle of it."""
+    """Split an answer at a result in the middle of it."""
     first = True
     for returned, run in groupby(parts, key=lambda part: type(part) is ResultPart):
         group = list(run)
@@ -347,7 +347,7 @@ def _answers(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
 
 
 def _apart(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
-    """Put what is no result any more after the results, as the user's."""
+    """Move former results after the results, as user content."""
     results = [part for part in parts if isinstance(part, ResultPart)]
     if results:
         yield changed(message, "tool", results)
@@ -355,7 +355,7 @@ def _apart(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
 
 
 def to_note(carry: Carry) -> tuple[Carry, JsonObject]:
-    """Return the same choices, and JSON which says them with all that is fetched from now on."""
+    """Return the same choices, and JSON of them that also records everything fetched from now on."""
     got: JsonObject = {}
     note: JsonObject = {"hosted": carry.hosted, "reasoning": carry.reasoning, "gateway": carry.gateway, "fetched": got}
     fetch = carry.fetch

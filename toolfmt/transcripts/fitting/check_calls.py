@@ -1,7 +1,7 @@
-r"""What a provider would refuse in calls, results and tools: ids, names, arguments, their order, schemas.
+r"""Finds what a provider would refuse in calls, results and tools: ids, names, arguments, their order, schemas.
 
-And what is wrong with calls and results before a conversion, which reports it. A file of rows to train on does not get
-such a call: a model would learn it.
+Also finds faults in calls and results before a conversion, which reports them. Files of training rows refuse
+such calls, because a model would learn them.
 
 {"tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]}         a call without a name
 {"tool_calls": [{"id": "a", "function": {"name": "search", "arguments": "{\"q\": "}}]}   arguments that are cut off
@@ -37,9 +37,9 @@ ADDED: Final = ("/placeholder",)
 
 
 def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool = False) -> Iterator[CallPlace]:
-    """List what is wrong with the calls of a conversation and their results.
+    """Yield the faults in a conversation's calls and results.
 
-    `continued` says that the provider holds an earlier part, which results may answer.
+    `continued`: the provider stores an earlier part, with calls that results may answer.
     """
     places = [place for place in flatten(messages) if isinstance(place.part, (CallPart, ResultPart))]
     if not places:
@@ -51,7 +51,7 @@ def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool 
 
 
 def name_reason(rules: Rules) -> Callable[[str], str]:
-    """Return what says why a tool may not have a name; "" if it may."""
+    """Return a function that explains why a tool's name is illegal; it returns "" for a legal name."""
     spelled = _spelling("name", "the name of a tool", rules.tool_name, rules.tool_name_length, rules.tool_name_start)
     return lambda name: spelled(name) if name else "a tool has no name"
 
@@ -63,7 +63,7 @@ def _id_reason(rules: Rules) -> Callable[[str | None], str]:
 
 
 def _spelling(noun: str, whole: str, allowed: str, length: int, start: str = "") -> Callable[[str], str]:
-    """Return what says why a name or an id is not spelled as it may be; "" if it is."""
+    """Return a function that explains why a name or an id is illegal; it returns "" for a legal one."""
     fits = re.compile(f"(?={start})(?:{allowed or '.'})+", re.DOTALL).fullmatch
 
     def reason(found: str) -> str:
@@ -75,7 +75,7 @@ def _spelling(noun: str, whole: str, allowed: str, length: int, start: str = "")
 
 
 def turns_of(messages: Sequence[Message], rules: Rules) -> list[int]:
-    """Number the turns: messages of results are one, other neighbours of a role where the provider joins them."""
+    """Number the turns: adjacent messages of results form one, and others of one role if the provider joins them."""
     turns: list[int] = []
     before = ""
     for message in messages:
@@ -151,7 +151,7 @@ def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], r
 
 
 def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[CallPlace]:
-    """Find results that come after other content of their turn."""
+    """Yield results that come after other content of their turn."""
     turn, other = -1, False
     for at, message in enumerate(messages):
         if turns[at] != turn:
@@ -165,7 +165,7 @@ def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[CallPlace]
 
 
 def tool_findings(tools: Iterable[ToolDeclaration], rules: Rules) -> Iterator[tuple[str, str, str]]:
-    """List what is wrong with tools, each with its place; a provider's own kinds are its own affair."""
+    """Yield the faults in tools, each with its place; a provider's own kinds are not checked."""
     wrong_name = name_reason(rules)
     for at, tool in enumerate(tools):
         if tool.kind == "hosted":
@@ -232,7 +232,7 @@ def _not_understood(value: JsonValue) -> str:
 
 
 def untrained(transcript: Transcript, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Describe where and why a trainer would refuse a row, or learn nothing from it."""
+    """Yield where and why a trainer would refuse a row, or learn nothing from it."""
     messages = transcript.messages
     if not rules.answered:
         return
@@ -280,7 +280,7 @@ def defects(messages: Sequence[Message], *, continued: bool) -> Iterator[Loss]:
 
 
 def _sound(messages: Sequence[Message]) -> bool:
-    """Whether every call has a name and every result the id of an open call: the common case, seen without linking."""
+    """Whether every call has a name and every result an open call's id, the common case, decided without linking."""
     waiting: dict[str | None, int] = {None: 0}
     for message in messages:
         for part in message.parts:

@@ -1,9 +1,9 @@
-"""Fits a conversation to what a format can hold and its provider accepts, before it is written.
+"""Fits a conversation to what a format supports and its provider accepts, before it is written.
 
-Every step is a function of messages and rules; nothing is invented. What a step
-changes is found afterwards by comparing what went in with what can be read back,
-so no step has to report. Each step first looks whether there is anything to do:
-most conversations need little.
+Every step is a function of messages and rules; nothing is invented. A step's
+changes are found afterwards by comparing the input with the read-back,
+so no step has to report them. Each step first checks whether it is needed:
+most conversations need few steps.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Named = TypeVar("Named", CallPart, ToolDeclaration)
 
 
 def shape(transcript: Transcript, rules: Rules, taken: Iterable[str] = (), carry: Carry = DEFAULT) -> Transcript:
-    """Give every part a form that a format can hold, and fit the conversation to the format's rules."""
+    """Convert every part to a form that a format supports, and fit the conversation to the format's rules."""
     return fit(adapt_parts(transcript, rules, carry)[0], rules, taken)
 
 
 def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Transcript:
-    """Fit a conversation to a format's rules; the input is left as it is. Ids in `taken` are in use already."""
+    """Fit a conversation to a format's rules, without changing the input. Ids in `taken` are already in use."""
     named = _named(transcript)
     if not rules.namespaces and any(found.namespace for found in named):
         transcript = _distinguished(transcript, named)
@@ -79,13 +79,13 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
 
 
 def _named(transcript: Transcript) -> list[CallPart | ToolDeclaration]:
-    """List what names a tool: calls, then declarations."""
+    """List everything with a tool's name: calls, then declarations."""
     calls = [part for message in transcript.messages for part in message.parts if isinstance(part, CallPart)]
     return [*calls, *(tool for tool in transcript.tools or () if tool.kind != "hosted")]
 
 
 def _distinguished(transcript: Transcript, named: Iterable[CallPart | ToolDeclaration]) -> Transcript:
-    """Put the namespace into the names of tools that have the same name in another one."""
+    """Add the namespace to the names of tools that exist in several namespaces."""
     spaces: dict[str, set[str | None]] = {}
     for found in named:
         spaces.setdefault(found.name, set()).add(found.namespace)
@@ -105,7 +105,7 @@ def _distinguished(transcript: Transcript, named: Iterable[CallPart | ToolDeclar
 
 
 def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
-    """Give each message a role that the format has, or leave it out, and put results where the format wants them."""
+    """Give each message a supported role, or leave it out, and place results as the format requires."""
     roles = _roles(rules)
     shaped: list[Message] = []
     for message in messages:
@@ -127,7 +127,7 @@ def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
             continue
         empty = rules.empty_messages or role in rules.silent
         if not parts and (message.parts or message.role == "tool" or not empty):
-            continue  # of what has no place, no message without content is made
+            continue  # nothing left of it has a place
         if not results:
             shaped.append(message if role == message.role and whole else changed(message, role, parts))
         elif rules.results_in == "tool" and message.role == "tool" and results == 1 and not others:
@@ -138,7 +138,7 @@ def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
 
 
 def _answering(message: Message, parts: Sequence[Part], role: Role, rules: Rules) -> Iterator[Message]:
-    """Put the results of a message where the format wants them: one message each, all in one, or before the rest."""
+    """Place a message's results as the format requires: one message each, all in one, or before the rest."""
     results = [part for part in parts if type(part) is ResultPart]
     others = [part for part in parts if type(part) is not ResultPart]
     if rules.results_in == "tool":
@@ -233,7 +233,7 @@ def _moved(messages: list[Message]) -> list[Message]:
 
 
 def _in_call_order(messages: list[Message]) -> list[Message]:
-    """Put neighbouring results in the order of their calls, where nothing but the order links them."""
+    """Sort adjacent results by their calls, if only the order links them."""
     places = flatten(messages)
     moved: dict[int, Part | None] = {}
     for _, run in groupby(places, key=lambda place: type(place.part) is ResultPart):
@@ -252,14 +252,14 @@ def _in_call_order(messages: list[Message]) -> list[Message]:
 
 
 def last_of_answer(messages: list[Message], number: int) -> int:
-    """Find the last of the neighbouring messages that make up one answer."""
+    """Find the last of the adjacent messages that form one answer."""
     while number + 1 < len(messages) and messages[number + 1].role == "assistant":
         number += 1
     return number
 
 
 def _move_media_out_of_results(messages: list[Message], rules: Rules) -> list[Message]:
-    """Put what a result may not hold, such as an image, into a message of the user's after the results."""
+    """Move content that results may not contain, such as images, into a user message after the results."""
     kinds = rules.result_kinds
     results = [part for message in messages for part in message.parts if type(part) is ResultPart]
     if not any(type(found) is MediaPart for part in results for found in part.content):
@@ -285,7 +285,7 @@ def _move_media_out_of_results(messages: list[Message], rules: Rules) -> list[Me
 
 
 def _first_answer(messages: list[Message]) -> list[Message]:
-    """Keep what the user says up to the first answer, and that answer's calls."""
+    """Keep the user's messages up to the first answer, and that answer's calls."""
     kept: list[Message] = []
     for message in messages:
         if message.role == "user" and not _answers(message):
@@ -297,7 +297,7 @@ def _first_answer(messages: list[Message]) -> list[Message]:
 
 
 def _merged(messages: list[Message], rules: Rules) -> list[Message]:
-    """Join neighbours of one role, results before what else the turn says."""
+    """Join adjacent messages of one role, with results before other content of the turn."""
     alone = rules.results_alone
     if all(message.role != after.role for message, after in pairwise(messages)):
         return messages
@@ -313,7 +313,7 @@ def _merged(messages: list[Message], rules: Rules) -> list[Message]:
 
 
 def _acts(message: Message) -> bool:
-    """Whether a message thinks or calls, and so belongs to one answer with its neighbours."""
+    """Whether a message has reasoning or calls, and so belongs to one answer with its neighbours."""
     return any(isinstance(part, (CallPart, ReasoningPart)) for part in message.parts)
 
 
@@ -330,7 +330,7 @@ def _join(group: list[Message]) -> Message:
 
 
 def _strip_final_space(messages: list[Message]) -> list[Message]:
-    """Cut the white space off the end of an answer that is to be continued."""
+    """Remove white space at the end of a final answer, which is to be continued."""
     last = messages[-1] if messages else None
     text = last.parts[-1] if last is not None and last.role == "assistant" and last.parts else None
     if last is None or not isinstance(text, TextPart) or text.text == text.text.rstrip():
@@ -339,7 +339,7 @@ def _strip_final_space(messages: list[Message]) -> list[Message]:
 
 
 def _ordered(message: Message) -> Message:
-    """Put reasoning before text and calls last, where a format keeps them in places of their own."""
+    """Put reasoning before text and calls last, for a format with separate places for them."""
     if message.role != "assistant" or len(message.parts) < 2:  # noqa: PLR2004 - one part has no order
         return message
     ranks = [_RANK.get(type(part), 1) for part in message.parts]

@@ -1,1 +1,1 @@
-"""Conversations as frameworks for agents and applications store them."""
+"""Conversations in the formats of frameworks for agents and applications."""

@@ -12,9 +12,9 @@
             "metadata": {"adk_type": "function_response"}}]}],
  "artifacts": [{"artifactId": "a1", "parts": [{"text": "18C."}]}]}
 
-The protocol has no part for a call or for reasoning. Google's ADK writes Gemini's calls and results as `data` and says
-so in the `metadata`, which is read and written here. Version 0.3 is read too: `{"kind": "text", "text": "Hi"}`. An
-artifact, and the message of a task's status, are messages of the agent's. There is no place for tools or instructions.
+The protocol has no part for a call or for reasoning. Google's ADK writes Gemini's calls and results as `data` with
+`metadata`, which is read and written here. Version 0.3 is read too: `{"kind": "text", "text": "Hi"}`. An
+artifact, and the message of a task's status, are messages of the agent. There is no place for tools or instructions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ARTIFACT: Final = "artifactId"
 
 
 def _spelled(item: JsonObject) -> JsonObject:
-    """Give a part of version 0.3 the spelling of 1.0."""
+    """Convert a part of version 0.3 to the spelling of 1.0."""
     if "kind" not in item:
         return item
     part, file = {key: value for key, value in item.items() if key not in ("kind", "file")}, item.get("file")
@@ -67,7 +67,7 @@ def _write_thought(part: ReasoningPart, item: JsonObject) -> bool:
 
 
 def _gemini(kind: str, key: str) -> PartField:
-    """A call or a result as Gemini has it, and the metadata that say so; further metadata are a further field."""
+    """A call or a result in Gemini's form with its metadata; other metadata are an extra field."""
 
     def read(item: JsonObject, part: CallPart | ResultPart) -> bool | None:
         metadata = _said(item)
@@ -118,7 +118,7 @@ BLOCKS: Final = PartTable(
 
 
 def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
-    """Read a message; the results among its parts are messages of their own."""
+    """Read a message; results among its parts become separate messages."""
     if not is_array(item.get("parts")):
         raise ParseError(": expected a message with parts")
     parts = BLOCKS.read_list(item["parts"])
@@ -155,7 +155,7 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _outputs(items: Sequence[JsonValue], key: str) -> Iterator[Message]:
-    """Read the artifacts of a task, or what its status says."""
+    """Read the artifacts of a task, or its status message."""
     for at, item in enumerate(items):
         if not is_object(item) or not is_array(item.get("parts")):
             raise ParseError(f"/{key}/{at}: expected an object with parts")
@@ -163,7 +163,7 @@ def _outputs(items: Sequence[JsonValue], key: str) -> Iterator[Message]:
 
 
 def write(transcript: Transcript) -> JsonValue:
-    """Write a list of messages, or a task where there is more to say."""
+    """Write a list of messages, or a task if there are more data."""
     reported = [found for found in transcript.messages if (found.origin, found.where[:1]) != (NAME, ("/status",))]
     value = _TABLE.write(replace(transcript, messages=tuple(reported)))
     items = objects_in(value, "history")

@@ -67,7 +67,7 @@ def _read_media(item: JsonObject) -> MediaPart | None:
 
 
 def _read_binary(item: JsonObject) -> MediaPart | None:
-    """Read a file as older clients send it."""
+    """Read a file in older clients' form."""
     media_type = word(item, "mimeType")
     place = next((key for key in _BINARY if word(item, key)), None)
     if place is None:
@@ -119,7 +119,7 @@ def _write_result(part: ResultPart) -> JsonObject:
 
 
 def _content(parts: Sequence[Part], role: Role) -> JsonValue:
-    """Write content: text, or a list of parts where a user says more."""
+    """Write content: text, or a list of parts for a user's other content."""
     written = BLOCKS.write_list(parts)
     if role in ("user", "tool"):
         return text_or_list(written)
@@ -129,7 +129,7 @@ def _content(parts: Sequence[Part], role: Role) -> JsonValue:
 def _read_message(item: JsonObject, role: Role) -> Message:
     match item["role"]:
         case "activity":
-            # How far something is: each kind has a form of its own.
+            # The state of an activity: each kind has its own form.
             return Message(role, (OpaquePart(NAME, item),))
         case "reasoning":
             encrypted = text_at(item, "encryptedValue")

@@ -1,4 +1,4 @@
-r"""LangChain's messages as `messages_to_dict` writes them; those of `dumps` are read as well.
+r"""LangChain's messages as written by `messages_to_dict`; those of `dumps` are read too.
 
 [{"type": "human", "data": {"type": "human", "content": [{"type": "text", "text": "Weather in Paris?"},
     {"type": "image", "base64": "iVBORw0KGgo", "mime_type": "image/png"}]}},
@@ -35,7 +35,7 @@ _ROLES: Final[dict[str, Role]] = {
     "function": "tool",
 }
 _SPOKEN: Final[dict[object, Role]] = {"system": "system", "user": "user", "human": "user", "assistant": "assistant"}
-"""The roles that a message of the kind `chat` may name, which says its role itself."""
+"""The roles that messages of the kind `chat` may name."""
 _DUMPED: Final[JsonObject] = {
     "additional_kwargs": {},
     "response_metadata": {},
@@ -43,14 +43,14 @@ _DUMPED: Final[JsonObject] = {
     "id": None,
     "usage_metadata": None,
 }
-"""What a message's own dump says of it where there is nothing to say."""
+"""The empty fields in a message's own dump."""
 _TYPES: Final = {"system": "system", "developer": "system", "user": "human", "assistant": "ai", "tool": "tool"}
 _MESSAGE: Final = frozenset({"type", "content", "name"})
 _ANSWER: Final = _MESSAGE | {"tool_calls", "invalid_tool_calls", "additional_kwargs"}
 _BESIDE: Final = ("reasoning_content", "refusal")
-"""What an answer says in the words of OpenAI's chat."""
+"""Fields of an answer in the form of OpenAI's chat."""
 _MADE: Final = ("tool_calls", "function_call")
-"""Its calls in these words, which are read where there are no others."""
+"""Calls in that form, which are read if there are no others."""
 _RESULT: Final = _MESSAGE | {"tool_call_id", "status"}
 _CALL: Final = frozenset({"type", "id", "name", "args"})
 
@@ -90,7 +90,7 @@ def _read_message(item: JsonValue, where: tuple[str, int]) -> Message:
 
 
 def _opened(item: JsonObject) -> tuple[str, JsonObject | None]:
-    """Get a message's kind and its fields; a constructor is named by its class, such as `AIMessageChunk`.
+    """Return a message's kind and its fields; a constructor is named by its class, such as `AIMessageChunk`.
 
     A message's own dump has the fields beside the kind.
     """
@@ -104,7 +104,7 @@ def _opened(item: JsonObject) -> tuple[str, JsonObject | None]:
 
 
 def _further(data: JsonObject, known: frozenset[str]) -> JsonObject:
-    """Collect the fields that are not read; empty ones say nothing."""
+    """Collect the unread fields that are not empty."""
     return {key: found for key, found in rest(data, known, OWNER).items() if found not in (None, {}, [])}
 
 
@@ -129,7 +129,7 @@ def _answer(data: JsonObject) -> Message:
 
 
 def _signer(data: JsonObject) -> str:
-    """Say whose proofs an answer holds, by the provider that its metadata names."""
+    """Return the owner of an answer's proofs, by the provider in its metadata."""
     metadata = data.get("response_metadata")
     named = metadata.get("model_provider") if is_object(metadata) else None
     return SIGNERS.get(named, SIGNER) if isinstance(named, str) else SIGNER
@@ -158,7 +158,7 @@ def _result(data: JsonObject) -> Message:
 
 
 def write(transcript: Transcript) -> JsonValue:
-    """Write a list of messages, or a graph's state where there is more to say."""
+    """Write a list of messages, or a graph's state if there are more data."""
     items = [written for message in transcript.messages for written in _write_message(message)]
     beside = own(transcript.extra, OWNER)
     return {**beside, "messages": items} if beside else items

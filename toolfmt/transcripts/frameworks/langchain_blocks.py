@@ -27,9 +27,9 @@ from toolfmt.transcripts.tables.fields import citations, text
 
 OWNER: Final = "langchain"
 SIGNER: Final = "anthropic"
-"""Whose blocks `thinking` and `redacted_thinking` are."""
+"""The owner of the blocks `thinking` and `redacted_thinking`."""
 HIDER: Final = "openai"
-"""Whose reasoning has a ciphertext beside its summary."""
+"""The owner of reasoning with a ciphertext beside its summary."""
 SIGNERS: Final = {
     "anthropic": SIGNER,
     "bedrock": SIGNER,
@@ -38,7 +38,7 @@ SIGNERS: Final = {
     "google_vertexai": "google",
     "openai": HIDER,
 }
-"""Whose proofs the answers of each provider hold."""
+"""The owner of the proofs in each provider's answers."""
 _ARGUMENTS: Final = ("args", "input", "arguments")
 SHAPE: Final = ChatShape(owner=OWNER, provider=OWNER, signed_by=SIGNER)
 _CHAT: Final = content_of(SHAPE)
@@ -53,7 +53,7 @@ _CALLS: Final = ("tool_call", "tool_use", "function_call")
 
 
 def _called(block: JsonObject, calls: Mapping[str, CallPart]) -> Part | None:
-    """Find the call that a block repeats; one that is only among the blocks is read from there."""
+    """Return the call that a block repeats, or read the call from the block."""
     named, name = block.get("call_id", block.get("id")), block.get("name")
     if isinstance(named, str) and named in calls:
         return calls[named]
@@ -65,7 +65,7 @@ def _called(block: JsonObject, calls: Mapping[str, CallPart]) -> Part | None:
 
 
 def _reasoning(block: JsonObject, signer: str) -> Part | None:
-    """Read reasoning: the standard block with its signature beside, or OpenAI's with a summary and a ciphertext."""
+    """Read reasoning: the standard block with its signature, or OpenAI's with a summary and a ciphertext."""
     beside, summary, hidden = block.get("extras"), block.get("summary"), block.get("encrypted_content")
     text = block.get("reasoning", "" if is_object(beside) else None)
     if isinstance(hidden, str) and is_array(summary):
@@ -100,7 +100,7 @@ def _read_media(block: JsonObject, key: str) -> Part | None:
 
 
 _PLACES: Final = ("base64", "data", "url", "file_uri", "file_id", "text")
-"""The keys of a file's data or place."""
+"""The keys of a file's data or location."""
 
 
 def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
@@ -136,13 +136,13 @@ def _write_media(part: MediaPart) -> JsonObject | None:
 
 
 def _read_sourced(block: JsonObject) -> Part | None:
-    """Read a file as Anthropic has it."""
+    """Read a file in Anthropic's form."""
     part = SIGNED.read(block)
     return part if isinstance(part, MediaPart) else None
 
 
 def _read_other(block: JsonObject) -> Part | None:
-    """Read a block as OpenAI's chat or a provider has it."""
+    """Read a block in the form of OpenAI's chat or of a provider."""
     part = _CHAT.read(block)
     return None if isinstance(part, OpaquePart) else part
 
@@ -176,7 +176,7 @@ BLOCKS: Final = PartTable(
 def read_blocks(
     content: JsonValue, calls: Mapping[str, CallPart] | None = None, signer: str = SIGNER
 ) -> Sequence[Part]:
-    """Read a content; a block that repeats one of the `calls` says where it is. Proofs are the `signer`'s."""
+    """Read a content; blocks that repeat `calls` determine their places. Proofs are the `signer`'s."""
     if not is_array(content):
         return BLOCKS.read_all(content)
     return [_own(block, calls, signer) or BLOCKS.read(block) for block in content]

@@ -1,4 +1,4 @@
-r"""pydantic-ai's ModelMessage: requests and responses, as `ModelMessagesTypeAdapter` writes them.
+r"""pydantic-ai's ModelMessage: requests and responses, as written by `ModelMessagesTypeAdapter`.
 
 [{"kind": "request", "parts": [
     {"part_kind": "system-prompt", "content": "Be brief."},
@@ -12,8 +12,8 @@ r"""pydantic-ai's ModelMessage: requests and responses, as `ModelMessagesTypeAda
  {"kind": "request", "parts": [
     {"part_kind": "tool-return", "tool_name": "get_weather", "content": "18C", "tool_call_id": "call_A1"}]}]
 
-Each part of a request is a message of the hub's. `instructions` of a request are
-instructions before it where they differ from those of the request before.
+Each part of a request becomes a message. `instructions` of a request are
+instructions before it if they differ from those of the previous request.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ _MAKERS: Final = {
     "openai": "openai",
     "azure": "openai",
 }
-"""Whose proofs a provider's answers hold."""
+"""The owner of the proofs in a provider's answers."""
 _APART: Final = frozenset({"openai"})
-"""Whose ciphertext is beside readable reasoning, not in place of it."""
+"""Owners whose ciphertext comes beside readable reasoning, not instead of it."""
 _REDACTED: Final = ("redacted_thinking", "redacted_content")
 _POINT: Final = "cache-point"
 _RESULT: Final = frozenset({"part_kind", "tool_name", "content", "tool_call_id", "outcome"})
@@ -131,11 +131,11 @@ PROMPT: Final = PartTable(
     strings=True,
     point=(_read_point, lambda mark: {"kind": _POINT} | ({"ttl": mark["ttl"]} if "ttl" in mark else {})),
 )
-"""What a user says, and the media in what a tool gave back."""
+"""A user's content, and media in tool results."""
 
 
 def _read_proof(item: JsonObject, part: ReasoningPart) -> bool | None:
-    """Read whose the proof is; a provider without one is a further field."""
+    """Read the proof's owner; a provider without a proof is an extra field."""
     provider, signature = word(item, "provider_name"), word(item, "signature")
     if signature:
         part.owner = _MAKERS.get(provider, provider or NAME)
@@ -176,7 +176,7 @@ def _write_file(part: MediaPart) -> JsonObject | None:
 
 
 def _says(item: JsonValue) -> tuple[Said, ...]:
-    """Describe what the provider ran itself, or what is left of a conversation that was cut short."""
+    """Describe provider-run tools, or the summary of a compacted conversation."""
     if not is_object(item):
         return ()
     match word(item, "part_kind"):
@@ -209,7 +209,7 @@ ANSWER: Final = PartTable(
 
 
 def _read_result(item: JsonObject) -> ResultPart:
-    """Read what a tool gave back, or its call to try again."""
+    """Read a tool's result, or its request to retry."""
     kind, outcome = item["part_kind"], item.get("outcome", "success")
     extra = rest(item, _RESULT - misread(item, "tool_name", "tool_call_id"), NAME)
     if kind != "tool-return":
@@ -289,7 +289,7 @@ def _request(item: JsonObject, before: str) -> Iterator[Message]:
 
 
 def _joins(run: list[Message], message: Message) -> bool:
-    """Whether a message belongs to a request; a response is one message, and another's own fields begin another."""
+    """Whether a message belongs to the current request; a message with request fields begins another."""
     return "assistant" not in (message.role, run[0].role) and not own(message.extra, _REQUEST)
 
 

@@ -8,8 +8,8 @@ r"""Qwen-Agent's messages, or a request with its functions: one call in a messag
     {"role": "function", "name": "get_weather", "content": "18C", "extra": {"function_id": "call_A1"}}],
  "functions": [{"name": "get_weather", "parameters": {"type": "object"}}]}
 
-Calls that are made at once are messages next to each other; their results follow in
-the same order. An id, where there is one, is a note of the application's.
+Parallel calls are adjacent messages; their results follow in
+the same order. An id, if any, is a note of the application.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _schema(parameters: JsonValue) -> JsonValue:
-    """Return the schema that a list of parameters with their names is; anything else as it is."""
+    """Convert a list of named parameters to a schema; return anything else unchanged."""
     if not is_array(parameters) or not all(word(item, "name") for item in parameters):
         return parameters
     listed = [item for item in parameters if is_object(item)]
@@ -102,7 +102,7 @@ _CALLS: Final = PartTable(NAME, (_CALL,), tag=None)
 
 def _media(key: str, kind: MediaKind) -> PartRow:
     def read(item: JsonObject) -> MediaPart | None:
-        """Read media at an address of the web, or a file's path."""
+        """Read media at a URL, or a file's path."""
         found = word(item, key)
         if not found or len(item) > 1:
             return None
@@ -130,7 +130,7 @@ def _write_message(message: Message) -> Iterator[JsonValue]:
 
 
 def _cut(message: Message) -> Iterator[list[Part]]:
-    """Cut a message so that each piece thinks, says and calls once, in this order; a result is a piece of its own."""
+    """Split a message into pieces with one thought, one text and one call each; a result is a separate piece."""
     run: list[Part] = []
     for part in message.parts:
         if run and (isinstance(part, (ReasoningPart, ResultPart)) or isinstance(run[-1], (CallPart, ResultPart))):
@@ -165,7 +165,7 @@ def _note(part: CallPart | ResultPart) -> JsonObject:
 
 
 def _noted(item: JsonObject, further: JsonObject) -> JsonObject:
-    """Put a message's own fields back, its notes beside the id."""
+    """Restore a message's own fields, with its notes beside the id."""
     notes, kept = further.get("extra"), item.get("extra")
     return item | further | ({"extra": kept | notes} if is_object(kept) and is_object(notes) else {})
 

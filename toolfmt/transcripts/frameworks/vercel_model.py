@@ -1,4 +1,4 @@
-"""The AI SDK's ModelMessage: what `generateText` and `streamText` are given, or the messages alone.
+"""The AI SDK's ModelMessage: the input of `generateText` and `streamText`, or only the messages.
 
 {"messages": [
     {"role": "system", "content": "Be brief."},
@@ -13,7 +13,7 @@
  "tools": [{"type": "function", "name": "get_weather", "inputSchema": {"type": "object"}}],
  "toolChoice": {"type": "auto"}}
 
-`tools` and `toolChoice` are as the SDK hands them to a model.
+`tools` and `toolChoice` have the form in which the SDK passes them to a model.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ _INSIDE: Final = {
     "file-reference": "providerReference",
     "image-file-reference": "providerReference",
 }
-"""The key that holds the data or the address, for each kind of file in a result."""
+"""The key of the data or the URL, for each kind of file in a result."""
 _FURTHER: Final = taken(NAME)
 _PUT: Final = _FURTHER[1]
 
 
 def _media(type: str, key: str) -> PartRow:  # noqa: A002 - the wire's word
-    """Make the block of a file, with its data or its address under a key."""
+    """Describe the block of a file, with its data or its URL under a key."""
 
     def read(item: JsonObject) -> MediaPart | None:
         given, name = item.get("mediaType"), item.get("filename")
@@ -88,7 +88,7 @@ def _write_file(part: MediaPart) -> JsonObject | None:
 
 
 def _write_said(part: MediaPart) -> JsonObject | None:
-    """Write what a user shows; an image's type may stay open."""
+    """Write a user's media; an image needs no type."""
     if part.kind != "image":
         return _write_file(part)
     item = _file(part, {"type": "image"}, "image")
@@ -164,7 +164,7 @@ _RENAMED: Final = {"args": "input", "mimeType": "mediaType"}
 
 
 def _spelled(item: JsonObject) -> JsonObject:
-    """Give a part of AI SDK 4 the spelling of 5."""
+    """Convert a part of AI SDK 4 to the spelling of 5."""
     if item.keys().isdisjoint({"result", *_RENAMED}):
         return item
     part = {_RENAMED.get(key, key): value for key, value in item.items()}
@@ -200,7 +200,7 @@ BLOCKS: Final = PartTable(
     spelled=_spelled,
 )
 _PROMPT: Final = PartTable(NAME, (_TEXT, PartRow("", MediaPart, write=_write_said)), further=_FURTHER)
-"""What a user says, as it is written."""
+"""A user's content, as written."""
 
 
 def _read_message(item: JsonObject, role: Role) -> Message:
@@ -214,7 +214,7 @@ def _read_message(item: JsonObject, role: Role) -> Message:
 
 
 def _run(part: Part, item: JsonValue, role: Role) -> Part:
-    """Keep calls and results as they came that the provider ran: they say so, or another speaks than they would."""
+    """Keep provider-run calls and results unchanged: they are marked, or have another role than usual."""
     if not isinstance(part, (CallPart, ResultPart)):
         return part
     ours = "providerExecuted" not in item and (role == "assistant") == isinstance(part, CallPart)

@@ -1,4 +1,4 @@
-"""What both message formats of the AI SDK share: a provider's options, and files as data or addresses.
+"""Shared by both message formats of the AI SDK: provider options, and files as data or URLs.
 
 {"type": "reasoning", "text": "Two calls.", "providerOptions": {"anthropic": {"signature": "EqQB"}}}
 {"type": "file", "data": "https://a.b/c.pdf", "mediaType": "application/pdf", "filename": "c.pdf"}
@@ -26,15 +26,15 @@ _PROOFS: Final = (
     ("google", "thoughtSignature", "signature", "google"),
     ("openai", "reasoningEncryptedContent", "encrypted", "openai"),
 )
-"""A provider's name and key among the options, the hub's field for it, and whose proof it is."""
+"""A provider's name and key among the options, our field for it, and the proof's owner."""
 
 
 _RESOLD: Final = frozenset({"bedrock"})
-"""Who passes the proofs of another maker on."""
+"""Providers that forward the proofs of another owner."""
 
 
 def further(item: JsonObject, known: AbstractSet[str], owner: str, options: str = "providerOptions") -> JsonObject:
-    """Collect what a part says beside what its reader knows; a mark for the prompt cache means the same to all."""
+    """Collect a part's unknown fields; a mark for the prompt cache means the same in all formats."""
     if item.keys() <= known:
         return {}
     extra = rest(item, known | {options}, owner)
@@ -52,7 +52,7 @@ def further(item: JsonObject, known: AbstractSet[str], owner: str, options: str 
 
 
 def taken(owner: str, options: str = "providerOptions") -> tuple[Further, Callable[[JsonObject, Any], JsonObject]]:
-    """Return a table's two functions for what a part says beside its fields."""
+    """Return a table's two functions for a part's extra fields."""
 
     def take(item: JsonObject, part: Any, known: AbstractSet[str]) -> None:
         part.extra |= further(item, known, owner, options)
@@ -73,7 +73,7 @@ def taken(owner: str, options: str = "providerOptions") -> tuple[Further, Callab
 
 
 def _take_proof(part: ReasoningPart | CallPart) -> None:
-    """Move the proof of reasoning or of a call from a part's options to its own fields."""
+    """Move the proof of reasoning or of a call from the options to the part's own fields."""
     options = part.extra.pop(_OPTIONS, {})
     for provider, key, name, owner in _PROOFS:
         mine = options.get(provider)
@@ -86,7 +86,7 @@ def _take_proof(part: ReasoningPart | CallPart) -> None:
 
 
 def _proofs(part: Any) -> Iterator[tuple[str, str, str]]:
-    """List where a part's proof goes: the provider, its key, and the proof."""
+    """Yield the places of a part's proof: the provider, its key, and the proof."""
     maker = getattr(part, "owner", "")
     for provider, key, name, owner in _PROOFS:
         value = getattr(part, name, None)
@@ -101,9 +101,9 @@ def _without(options: JsonObject, provider: str, key: str) -> JsonObject:
 
 
 def read_file(data: JsonValue, media_type: str, name: str | None = None) -> MediaPart | None:
-    """Read a file, as text or as an object that says what it is: data, an address, a text, or a provider's id.
+    """Read a file, from text or from an object with data, a URL, a text, or a provider's id.
 
-    `image/*` and `image` say the kind alone.
+    `image/*` and `image` state only the kind.
     """
     kind, exact = kind_of(media_type), media_type if "/" in media_type and not media_type.endswith("/*") else ""
     inside = data.get(str(data.get("type"))) if is_object(data) else data

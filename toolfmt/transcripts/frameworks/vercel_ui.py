@@ -1,4 +1,4 @@
-"""The AI SDK's UIMessage, which applications keep: all steps of an answer in one message, results beside their calls.
+"""The AI SDK's UIMessage, as stored by applications: one message for all steps of an answer, results with their calls.
 
 {"messages": [
     {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Weather?"}]},
@@ -58,7 +58,7 @@ _CALLED_WITH: Final = taken(NAME, "callProviderMetadata")
 
 
 def _is_tool(item: JsonValue) -> bool:
-    """Whether a part is a call whose input is complete."""
+    """Whether a part is a call with complete input."""
     kind = word(item, "type")
     return (
         (kind.startswith(_PREFIX) or (kind == _DYNAMIC and isinstance(item.get("toolName"), str)))
@@ -151,7 +151,7 @@ def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
 
 
 def _steps(items: list[JsonValue]) -> Iterator[Message]:
-    """Read the steps of an answer: each a message, and its results after it."""
+    """Read the steps of an answer: each becomes a message, followed by its results."""
     parts: list[Part] = []
     results: list[ResultPart] = []
     for item in [*items, _STEP]:
@@ -171,7 +171,7 @@ def _steps(items: list[JsonValue]) -> Iterator[Message]:
 
 
 def _say(part: Part, parts: list[Part]) -> None:
-    """Add a part; an address that is a source is a citation of the text before it."""
+    """Add a part; a source URL becomes a citation of the text before it."""
     text = next((found for found in reversed(parts) if isinstance(found, TextPart)), None)
     if isinstance(part, OpaquePart) and _cites(part.value) and text is not None:
         text.citations = (*text.citations, part.value)
@@ -187,7 +187,7 @@ _STEP: Final[JsonObject] = {"type": "step-start"}
 
 
 def _answers(run: list[Message], message: Message) -> bool:
-    """Whether a message belongs to an answer's: another's own fields begin another."""
+    """Whether a message belongs to the current answer; a message with its own fields begins another."""
     follows = message.role == "tool" or (message.role == "assistant" and not message.extra)
     return follows and run[0].role in ("assistant", "tool")
 
@@ -204,7 +204,7 @@ def _write_run(run: Sequence[Message]) -> list[JsonValue]:
 
 
 def _write_step(step: list[Message]) -> list[JsonValue]:
-    """Write a message and the results that follow it; a result goes into the part of its call."""
+    """Write a message and the results after it; a result goes into its call's part."""
     results: dict[str | None, ResultPart] = {}
     for message in step:
         for part in message.parts:

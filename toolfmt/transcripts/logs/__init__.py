@@ -1,1 +1,1 @@
-"""Conversations as agents and evaluations record them."""
+"""Conversations recorded by agents and evaluations."""

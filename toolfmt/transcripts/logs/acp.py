@@ -1,4 +1,4 @@
-r"""The log of a session of the Agent Client Protocol (ACP), by which editors talk to agents: one update on each line.
+r"""The log of a session of the Agent Client Protocol (ACP) between editors and agents: one update per line.
 
 {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s1", "update":
     {"sessionUpdate": "user_message_chunk", "messageId": "m1", "content": {"type": "text", "text": "Weather?"}}}}
@@ -10,9 +10,9 @@ r"""The log of a session of the Agent Client Protocol (ACP), by which editors ta
     "content": [{"type": "content", "content": {"type": "text", "text": "18C"}}]}
 {"sessionUpdate": "plan", "entries": [{"content": "Look it up", "priority": "high", "status": "completed"}]}
 
-The updates stand as shown first, or alone, as text or as a list; the `prompt` of a `session/prompt` is read as the
-user's. A call has a title for people and no name: the name is `toolName` in its `_meta`, where agents write one, else
-the title. Updates of one call are one call, with the last that was said of it. Other lines are in the transcript's
+The updates have the first form or stand alone, as text or as a list; the `prompt` of a `session/prompt` is a
+user message. A call has a title and no name: the name is `toolName` in its `_meta`, if agents write one, or
+the title. Updates of one call form one call with the latest data. Other lines are in the transcript's
 `extra`. There is no place for instructions, tools, or proofs of reasoning.
 """
 
@@ -59,7 +59,7 @@ _ID, _SESSION, _OUTPUT = (f"{NAME}.{key}" for key in ("messageId", "sessionId", 
 
 
 class _Session:
-    """The conversation that updates make, one after the other."""
+    """Builds a conversation from updates."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -67,7 +67,7 @@ class _Session:
         self._answered: set[str] = set()
 
     def say(self, role: Role, part: Part, ident: str, at: int, *, joins: bool = True) -> None:
-        """Add a part to a message, or begin one; the chunks of a text are one."""
+        """Add a part to a message, or begin one; chunks of a text are joined."""
         last = self.messages[-1] if self.messages else None
         known = word(last.extra, _ID) if last is not None else ""
         if last is None or last.role != role or (ident and known and ident != known) or not joins:
@@ -83,11 +83,11 @@ class _Session:
                 last.parts += (part,)
 
     def call(self, update: JsonObject, at: int) -> None:
-        """Take what an update says of a call; its result follows where it is complete."""
+        """Process an update of a call; a completed call adds its result."""
         ident = word(update, "toolCallId")
         if ident not in self._calls:
             self._calls[ident] = CallPart("", id=ident), ResultPart(id=ident), {}
-            if word(update, "title"):  # else the call itself is not in the log
+            if word(update, "title"):  # otherwise the call itself is not in the log
                 self.say("assistant", self._calls[ident][0], "", at)
         call, result, state = self._calls[ident]
         state |= {key: value for key, value in update.items() if value is not None}
@@ -123,7 +123,7 @@ class _Session:
 
 
 def _read_result(state: JsonObject, result: ResultPart) -> tuple[Content, ...]:
-    """Read what a call shows, else the raw output."""
+    """Read a call's content, or else its raw output."""
     items, output = state.get("content"), state.get("rawOutput")
     shown = [_read_content(item) for item in items] if is_array(items) else []
     if shown:
@@ -206,7 +206,7 @@ def _write_message(message: Message, start: str) -> Iterator[JsonObject]:
     speaker = "user_message_chunk" if message.role == "user" else "agent_message_chunk"
     before: type[Part] | None = None
     for at, part in enumerate(message.parts):
-        if type(part) is before:  # texts of one message are one text
+        if type(part) is before:  # texts of one message form one text
             named = {"messageId": f"{message.extra.get(_ID, start)}.{at}"}
         before = type(part) if isinstance(part, TextPart | ReasoningPart) else None
         if isinstance(part, CallPart):
@@ -241,7 +241,7 @@ def _write_block(part: Content) -> JsonValue:
 
 
 def recognise(value: JsonValue) -> bool:
-    """Recognise a log by its method, or by updates that say what they are."""
+    """Recognise a log by its method, or by typed updates."""
     return any(
         line.get("method") in (_UPDATE, _PROMPT) or word(line.get("update", line), "sessionUpdate")
         for line in first_lines(value)

@@ -1,4 +1,4 @@
-"""ATIF, the trajectories of agents that Harbor keeps: steps with their calls and what was observed.
+"""ATIF, Harbor's trajectories of agents: steps with calls and observations.
 
 {"schema_version": "ATIF-v1.7", "session_id": "s1",
  "agent": {"name": "my-agent", "version": "1.0", "model_name": "gpt-5.1", "tool_definitions": [
@@ -10,7 +10,7 @@
         {"tool_call_id": "call_A1", "function_name": "get_weather", "arguments": {"city": "Paris"}}],
         "observation": {"results": [{"source_call_id": "call_A1", "content": "18C"}]}}]}
 
-What is observed without a call is what the surroundings report to the agent: a message of the user.
+An observation without a call comes from the environment: it is a user message.
 There is no place for a choice of tools, for the flag of an error, or for a proof of reasoning.
 """
 
@@ -40,7 +40,7 @@ _SHAPE: Final = ChatShape(owner=NAME, provider=NAME, custom=False)
 _SHOWN: Final = frozenset[Kind]({"text", "image"})
 _OBSERVATION: Final = f"{NAME}.observation"
 _OBSERVED: Final = f"{NAME}.observed"
-"""The key of a message that was observed without a call; its value is what further was said of it."""
+"""The key of an observation without a call; its value has the extra fields."""
 _TYPES: Final = {
     "image/jpeg": "image/jpeg",
     "image/jpg": "image/jpeg",
@@ -52,7 +52,7 @@ _TYPES: Final = {
     "audio/wav": "audio/wav",
     "audio/x-wav": "audio/wav",
 }
-"""The media types that a source may have, by how others spell them."""
+"""The legal media types of a source, by their other spellings."""
 
 
 def _read_source(item: JsonObject, part: MediaPart) -> bool:
@@ -96,7 +96,7 @@ _RESULTS: Final = PartTable(NAME, (_RESULT,), tag=None)
 
 
 def _read_step(item: JsonObject, role: Role) -> Sequence[Message]:
-    """Read a step: a message, and one for each result after it."""
+    """Read a step: a message, followed by one for each result."""
     first = _TABLE.read_plain(item, role)
     observation = first.extra.get(_OBSERVATION)
     results = observation.get("results") if is_object(observation) else None
@@ -110,7 +110,7 @@ def _read_step(item: JsonObject, role: Role) -> Sequence[Message]:
 
 
 def _observed(results: Sequence[Part], calls: Sequence[Part]) -> Iterator[Message]:
-    """Give each result a message; one that names no call answers the next that is open."""
+    """Make a message of each result; one without a call id answers the next open call."""
     found = [result for result in results if isinstance(result, ResultPart)]
     named = {result.id for result in found}
     waiting = sum(isinstance(call, CallPart) and call.id not in named for call in calls)
@@ -127,7 +127,7 @@ def _observes(message: Message) -> bool:
 
 
 def _write_step(run: Sequence[Message]) -> Iterator[JsonObject]:
-    """Write a message, with the results after it; nothing if nothing of them has a place."""
+    """Write a message with the results after it; nothing if none of it has a place."""
     says = not _observes(run[0])
     items = _TABLE.write_plain(run[0]) if says else [{"source": "agent", "message": ""}]
     results = [result for message in run[says:] for result in _write_observed(message)]
@@ -170,7 +170,7 @@ def read(value: JsonValue) -> Transcript:
 
 
 def write(transcript: Transcript) -> JsonObject:
-    """Write a trajectory; of an agent that is not known, its name and version say so."""
+    """Write a trajectory; an unknown agent gets a placeholder name and version."""
     unknown = {"name": "unknown", "version": "unknown"}
     extra = {f"{NAME}.schema_version": "ATIF-v1.7", f"{NAME}.agent": unknown} | transcript.extra
     value: JsonObject = _TABLE.write(replace(transcript, extra=extra))

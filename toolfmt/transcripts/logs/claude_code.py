@@ -8,11 +8,11 @@
     {"id": "msg_1", "role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "ls", "input": {}}]}}
 {"type": "summary", "summary": "Listing files", "leafUuid": "u3"}
 
-The conversation is what leads to the last line of the main chain, with the other lines of the same answers and the
-results of their calls, across compactions. Local commands and what they printed are the user's, also where newer
-versions have them in a system line, and so is a prompt that was queued while the model worked. A line whose
-`parentUuid` is missing, or is no line's, follows the one before it. Everything else is in the transcript's `extra`:
-`sidechains`, `branches` that were left, other `lines`, and what is `said` in those.
+The conversation is the lines that lead to the main chain's last line, with the other lines of their answers and the
+results of their calls, across compactions. Local commands and their output are user messages, also where newer
+versions have them in a system line, and so is a prompt queued while the model worked. A line whose
+`parentUuid` is missing or unknown follows the previous line. Everything else is in the transcript's `extra`:
+`sidechains`, abandoned `branches`, other `lines`, and the text in those (`said`).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ NAME: Final = "claude-code"
 _OWN: Final = frozenset(
     {"compact_boundary", "microcompact_boundary", "turn_duration", "stop_hook_summary", "api_error", "informational"}
 )
-"""What the program says of itself."""
+"""The types of lines that the program writes for itself."""
 
 
 def read(value: JsonValue) -> Transcript:
     """Read the lines of a session, as a list or as text."""
     lines = list(map(_given, read_lines(value, NAME)))
     spoken = [at for at, line in enumerate(lines) if _speaks(line)]
-    main = [at for at in spoken if not lines[at].get("isSidechain")] or spoken  # a subagent's file has nothing else
+    main = [at for at in spoken if not lines[at].get("isSidechain")] or spoken  # a subagent's file has only sidechains
     parts = {at: _content(lines[at]["message"].get("content")) for at in main}
     chosen = _chosen(lines, main, parts)
     messages: list[Message] = []
@@ -57,7 +57,7 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _given(line: JsonObject) -> JsonObject:
-    """Give a local command, or a prompt that was queued, the shape of a message."""
+    """Convert a local command, or a queued prompt, to a message."""
     attached = line.get("attachment")
     prompt = line.get("content") if line.get("type") == "system" and line.get("subtype") == "local_command" else None
     if is_object(attached) and attached.get("type") == "queued_command":
@@ -66,7 +66,7 @@ def _given(line: JsonObject) -> JsonObject:
 
 
 def _content(content: JsonValue) -> tuple[Part, ...]:
-    """Read what a line says; a log is no request, and one odd line is no reason to refuse all of it."""
+    """Read a line's content; one odd line does not make a whole log unreadable."""
     try:
         return BLOCKS.read_all(content)
     except ParseError:
@@ -79,13 +79,13 @@ def _speaks(line: JsonObject) -> bool:
 
 
 def _answer(line: JsonObject) -> str | None:
-    """Return the id of the answer that a line is a piece of."""
+    """Return the id of a line's answer."""
     found = line["message"].get("id")
     return found if isinstance(found, str) and line["message"]["role"] == "assistant" else None
 
 
 def _chosen(lines: Sequence[JsonObject], main: Sequence[int], parts: dict[int, tuple[Part, ...]]) -> set[int]:
-    """Find the lines that lead to the last one, those of the same answers, and the results of their calls."""
+    """Find the lines that lead to the last one, the other lines of their answers, and the results of their calls."""
     if not any(isinstance(lines[at].get("uuid"), str) for at in main):
         return set(main)
     path = _path(lines, main) & set(main)
@@ -112,7 +112,7 @@ def _path(lines: Sequence[JsonObject], main: Sequence[int]) -> set[int]:
     at: int | None = main[-1]
     while at is not None and at not in path:
         path.add(at)
-        # What a compaction left out is before it, though it begins a chain of its own.
+        # Lines that a compaction removed come before it, although it begins a new chain.
         parent = lines[at].get("parentUuid") or lines[at].get("logicalParentUuid")
         begins = "parentUuid" in lines[at] and not parent
         at = None if begins else places.get(parent, before.get(at)) if isinstance(parent, str) else before.get(at)
@@ -128,7 +128,7 @@ def _message(lines: Sequence[JsonObject], run: list[int], parts: dict[int, tuple
 
 
 def _envelope(line: JsonObject) -> JsonObject:
-    """Return all of a line but what it says."""
+    """Return a line without its content."""
     return line | {"message": {key: value for key, value in line["message"].items() if key not in ("role", "content")}}
 
 

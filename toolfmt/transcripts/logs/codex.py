@@ -5,8 +5,8 @@ r"""Codex's rollouts: lines around the items of OpenAI's Responses. Read only.
     {"type": "function_call", "name": "exec_command", "arguments": "{\"cmd\":\"ls\"}", "call_id": "call_1"}}
 {"timestamp": "2026-06-06T10:00:06.000Z", "type": "event_msg", "payload": {"type": "token_count", "info": {}}}
 
-The instructions of the first line are a system message, unless a message repeats them. Events repeat what the items
-say; like all other `lines` they are in the transcript's `extra`, with what is `said` in them and in no item.
+The instructions of the first line are a system message, unless a message repeats them. Events repeat the items;
+like all other `lines` they are in the transcript's `extra`, with the text that is in no item (`said`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME: Final = "codex"
 _ITEM: Final = "response_item"
 _META: Final = "session_meta"
 _COMPACTED: Final = "compacted"
-"""A line with what is left of the items before it."""
+"""The type of a line with the compacted earlier items."""
 _OWN: Final = frozenset(
     {
         *("ghost_snapshot", _META, "turn_context", "session_configured", _COMPACTED),
@@ -35,7 +35,7 @@ _OWN: Final = frozenset(
         *("mcp_tool_call_begin", "mcp_tool_call_end"),
     }
 )
-"""Lines, items and events that the program keeps for itself, or in which it repeats calls and their results."""
+"""Lines, items and events that the program writes for itself, or that repeat calls and their results."""
 
 
 def read(value: JsonValue) -> Transcript:
@@ -63,7 +63,7 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _sourced(message: Message, line: JsonObject, at: int) -> Message:
-    """Say which line a message was read from."""
+    """Record the line that a message was read from."""
     further = {f"{NAME}.{key}": found for key, found in line.items() if key not in ("type", "payload")}
     message.extra = {**message.extra, **further}
     message.origin, message.source, message.where = NAME, line, ("", at)

@@ -1,4 +1,4 @@
-"""Inspect's ChatMessage, as its logs keep them: `messages` of a sample, or the messages alone.
+"""Inspect's ChatMessage, as in its logs: `messages` of a sample, or only the messages.
 
 [{"id": "m2", "role": "user", "content": "Weather in Paris?"},
  {"id": "m3", "role": "assistant", "source": "generate", "model": "openai/gpt-5.1", "content": [
@@ -41,7 +41,7 @@ from toolfmt.transcripts.tables.request import ROLES, RequestTable, objects_in
 
 NAME: Final = "inspect"
 _MAKERS: Final = {"anthropic": "anthropic", "bedrock": "anthropic", "google": "google", "openai": "openai"}
-"""Whose proofs an answer holds, by the provider that its `model` begins with."""
+"""The owner of an answer's proofs, by the provider prefix of its `model`."""
 _FORMATS: Final = {
     "audio/wav": "wav",
     "audio/x-wav": "wav",
@@ -110,7 +110,7 @@ BLOCKS: Final = PartTable(
 
 
 def _read_error(item: JsonObject, part: ResultPart) -> bool | None:
-    """Read an error; the model gets its message."""
+    """Read an error, whose message becomes the result."""
     error = item.get("error")
     part.is_error = error is not None
     if (words := word(error, "message")) and words not in content_text(part.content):
@@ -152,7 +152,7 @@ _CALLS: Final = PartTable(NAME, (PartRow("", CallPart, ident("id"), text("functi
 
 
 def _own_proofs(item: JsonObject, parts: list[Part]) -> frozenset[str]:
-    """Say whose proofs an answer holds, by the model that gave it."""
+    """Set the owner of an answer's proofs, by its model."""
     maker = _MAKERS.get(word(item, "model").partition("/")[0], NAME)
     for part in parts:
         if isinstance(part, ReasoningPart) and (part.signature is not None or part.encrypted is not None):
@@ -172,7 +172,7 @@ _TABLE: Final = RequestTable(
 
 
 def recognise(value: JsonValue) -> bool:
-    """Recognise messages by calls that name their function in plain, or by who is their source."""
+    """Recognise messages by calls with a plain function name, or by their source."""
     return any(
         word(item, "source") in ("input", "generate", "operator")
         or (word(item, "role") == "tool" and word(item, "function"))

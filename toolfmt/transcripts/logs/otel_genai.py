@@ -1,4 +1,4 @@
-"""OpenTelemetry's GenAI attributes: what a span says about a model's input and output, as lists or as JSON text.
+"""OpenTelemetry's GenAI attributes of a span: a model's input and output, as lists or as JSON text.
 
 {"gen_ai.system_instructions": [{"type": "text", "content": "Be brief."}],
  "gen_ai.input.messages": [
@@ -11,7 +11,7 @@
     {"role": "assistant", "parts": [{"type": "text", "content": "18C."}], "finish_reason": "stop"}],
  "gen_ai.tool.definitions": [{"type": "function", "name": "get_weather", "parameters": {"type": "object"}}]}
 
-Messages at the end that say why they finished are the output. There is no place
+Final messages with a finish reason are the output. There is no place
 for a choice of tools, for the flag of an error, or for a proof of reasoning.
 """
 
@@ -45,7 +45,7 @@ _LISTS: Final = frozenset({_SYSTEM, _INPUT, _OUTPUT, _TOOLS})
 
 
 def _media(type: str, key: str, attribute: str) -> PartRow:  # noqa: A002 - the wire's word
-    """Make the block of media that are data, at an address, or a file."""
+    """Describe the block of media: data, a URL, or a file."""
 
     def read(item: JsonObject, part: MediaPart) -> bool:
         media_type, modality = word(item, "mime_type"), word(item, "modality")

@@ -1,1 +1,1 @@
-"""What the parts of a conversation are made of, whatever the format."""
+"""Building blocks of parts that all formats share."""

@@ -1,11 +1,11 @@
-"""Citations: what each format calls the source of a text, and the same in another's words.
+"""Converts citations between the forms of all formats.
 
     source({"type": "url_citation", "url_citation": {"url": "https://e.com", "title": "T", "start_index": 0}})
     {"url": "https://e.com", "title": "T", "start": 0}
 
-A `TextPart` keeps citations as their format writes them. A writer takes those
-that are its own as they came, and writes the others from what they all say: an
-address, a title, a quotation, and which part of the text is meant.
+A `TextPart` keeps citations in their format's form. A writer keeps those
+of its own format, and writes the others from their common data: an
+URL, a title, a quotation, and the cited part of the text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.values import at, lines, put, tagged, word
 
 CitationForm: TypeAlias = Callable[["JsonObject", TextPart], "JsonObject | None"]
-"""Writes a citation of a text from what it says in shared terms; None if the format has no place for it."""
+"""Writes a citation of a text from its common data; returns None if the format has no place for it."""
 _PATHS: Final[Mapping[str, Sequence[str]]] = {
     "url": (
         "url",
@@ -46,7 +46,7 @@ _PATHS: Final[Mapping[str, Sequence[str]]] = {
     "start": ("start_index", "url_citation.start_index", "anchor.start", "start"),
     "end": ("end_index", "url_citation.end_index", "anchor.end", "end"),
 }
-"""Where a citation says each thing, whoever wrote it."""
+"""The places of each datum, in all forms of citations."""
 _DOCUMENT: Final = ("documentIndex", "document_index", "document_title")
 _SPANS: Final[Mapping[str, Sequence[str]]] = {
     "char_location": ("documentChar", *_DOCUMENT, "start_char_index", "end_char_index"),
@@ -61,7 +61,7 @@ _SPANS: Final[Mapping[str, Sequence[str]]] = {
 
 
 def source(citation: JsonObject) -> JsonObject:
-    """Say a citation in shared terms: `url`, `title`, `quote`, `start`, `end` and `span`, as far as it says them."""
+    """Return a citation's common data: `url`, `title`, `quote`, `start`, `end` and `span`, as far as given."""
     found = {
         name: next((value for path in paths if _fits(name, value := at(citation, path))), None)
         for name, paths in _PATHS.items()
@@ -71,7 +71,7 @@ def source(citation: JsonObject) -> JsonObject:
 
 
 def _span(citation: JsonObject) -> JsonObject:
-    """Say which place of a document or search result a citation of Anthropic's or Bedrock's is about."""
+    """Return the cited place in a document or search result, for Anthropic's and Bedrock's citations."""
     for kind, (key, number, index, _title, start, end) in _SPANS.items():
         if citation.get("type") == kind:
             places = [citation.get(place) for place in (index, start, end)]
@@ -83,7 +83,7 @@ def _span(citation: JsonObject) -> JsonObject:
 
 
 def same(a: Sequence[JsonObject], b: Sequence[JsonObject]) -> bool:
-    """Whether two lists of citations say the same, each in its own words."""
+    """Whether two lists of citations are equal in their common data."""
     return len(a) == len(b) and all(x == y or source(x) == source(y) != {} for x, y in zip(a, b, strict=True))
 
 
@@ -94,7 +94,7 @@ def _fits(name: str, value: JsonValue) -> bool:
 
 
 def cited(part: TextPart, form: CitationForm | None, own: Callable[[JsonObject], bool]) -> list[JsonObject]:
-    """Write a text's citations: those that are `own` as they came, others in the format's form if they have one."""
+    """Write a text's citations: the format's `own` unchanged, others in the format's form if possible."""
     written: list[JsonObject] = []
     for citation in part.citations:
         made = citation if own(citation) else form(source(citation), part) if form is not None else None
@@ -105,7 +105,7 @@ def cited(part: TextPart, form: CitationForm | None, own: Callable[[JsonObject],
 def cited_at(
     citation: JsonObject, by: int, text: str, form: CitationForm | None, own: Callable[[JsonObject], bool]
 ) -> JsonObject | None:
-    """Write one citation of the text that follows the first `by` characters of another one; None without a form."""
+    """Write one citation of a text that follows `by` characters of another text; return None if impossible."""
     if own(citation):
         return moved(citation, by)
     fields = source(citation)
@@ -116,7 +116,7 @@ def cited_at(
 
 
 def moved(citation: JsonObject, by: int) -> JsonObject:
-    """Move what a citation of OpenAI's or Cohere's is about, where texts are joined or taken apart."""
+    """Move the cited range of OpenAI's and Cohere's citations when texts are joined or split."""
     if not by:
         return citation
     kind = citation.get("type")
@@ -132,7 +132,7 @@ def moved(citation: JsonObject, by: int) -> JsonObject:
 
 
 def flat(fields: JsonObject, part: TextPart) -> JsonObject | None:
-    """Write a citation as OpenAI's Responses and Google have it."""
+    """Write a citation in the form of OpenAI's Responses and Google."""
     if "url" not in fields:
         return None
     return {
@@ -145,13 +145,13 @@ def flat(fields: JsonObject, part: TextPart) -> JsonObject | None:
 
 
 def nested(fields: JsonObject, part: TextPart) -> JsonObject | None:
-    """Write a citation as OpenAI's chat has it."""
+    """Write a citation in the form of OpenAI's chat."""
     inner = flat(fields, part)
     return None if inner is None else {"type": inner.pop("type"), "url_citation": inner}
 
 
 def anchored(fields: JsonObject, part: TextPart) -> JsonObject | None:
-    """Write a citation as pydantic-ai has it."""
+    """Write a citation in pydantic-ai's form."""
     if "url" not in fields:
         return None
     page: JsonObject = {"url": fields["url"], "title": fields.get("title"), "kind": "web"}
@@ -163,7 +163,7 @@ def anchored(fields: JsonObject, part: TextPart) -> JsonObject | None:
 
 
 def grounded(fields: JsonObject, part: TextPart) -> JsonObject | None:
-    """Write a citation as Cohere has it."""
+    """Write a citation in Cohere's form."""
     if "url" not in fields:
         return None
     names = {"url": "url", "title": "title", "quote": "snippet"}
@@ -174,12 +174,12 @@ def grounded(fields: JsonObject, part: TextPart) -> JsonObject | None:
 
 
 def grounds(item: JsonObject) -> bool:
-    """Whether a citation is in Cohere's words."""
+    """Whether a citation is in Cohere's form."""
     return "sources" in item and "start" in item
 
 
 def located(fields: JsonObject, _: TextPart) -> JsonObject | None:
-    """Write a citation of a document or search result as Anthropic has it; one of a page needs Anthropic's proof."""
+    """Write a citation of a document or search result in Anthropic's form; those of pages need Anthropic's proof."""
     span = fields.get("span")
     if not is_object(span):
         return None
@@ -208,7 +208,7 @@ _page: Final = _form({}, ("title", "title"), ("quote", "sourceContent.0.text"), 
 
 
 def converse(fields: JsonObject, part: TextPart) -> JsonObject | None:
-    """Write a citation as Bedrock has it."""
+    """Write a citation in Bedrock's form."""
     span = fields.get("span")
     if not is_object(span):
         return _page(fields, part)
@@ -220,7 +220,7 @@ def converse(fields: JsonObject, part: TextPart) -> JsonObject | None:
 
 
 sourced: Final = _form({"type": "source-url"}, ("url", "sourceId"), ("url", "url"), ("title", "title"))
-"""Writes a citation as the AI SDK's messages have it."""
+"""Writes a citation in the form of the AI SDK's messages."""
 standard: Final = _form(
     {"type": "citation"},
     ("url", "url"),
@@ -229,15 +229,15 @@ standard: Final = _form(
     ("start", "start_index"),
     ("end", "end_index"),
 )
-"""Writes a citation as LangChain has it."""
+"""Writes a citation in LangChain's form."""
 addressed: Final = _form(
     {"type": "url", "url": None, "title": None}, ("url", "url"), ("title", "title"), ("quote", "cited_text")
 )
-"""Writes a citation as Inspect has it."""
+"""Writes a citation in Inspect's form."""
 
 
 _FOUND: Final = "search_result"
-"""The key of `TextPart.extra` under which a search result is as Anthropic and Bedrock have it."""
+"""The key of `TextPart.extra` for a search result in Anthropic's and Bedrock's form."""
 
 
 def is_found(part: TextPart) -> bool:
@@ -246,7 +246,7 @@ def is_found(part: TextPart) -> bool:
 
 
 def read_found(item: JsonValue) -> TextPart | None:
-    """Read a search result, which is tagged text to others; None if it holds anything but texts."""
+    """Read a search result, which becomes tagged text elsewhere; return None if it contains anything but texts."""
     content = item.get("content") if is_object(item) else None
     if not is_object(item) or not is_array(content) or not all(word(block, "text") for block in content):
         return None

@@ -1,19 +1,19 @@
-"""The tools that providers run themselves: how each API declares them, and what their calls and results say.
+"""The tools that providers run themselves: their declarations, calls and results in each API.
 
     understood("anthropic", "web_search_20250305", {"name": "web_search", "max_uses": 3})
     {"kind": "web_search", "max_uses": 3}
     declared("gemini", {"kind": "web_search", "max_uses": 3})
     ("googleSearch", {})
 
-A declaration in shared terms is under `hosted` in `ToolDeclaration.extra`; a
-setting that an API has no word for is lost with it, and reported as a change.
+A declaration in common terms is under `hosted` in `ToolDeclaration.extra`; a
+setting that an API lacks is lost, and reported as a change.
 
     hosted({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "news"}}, ANTHROPIC)
     (CallPart("web_search", {"query": "news"}, id="srvtoolu_1"),)
 
-A provider is a table of rows; each says which types of parts it is about, and
-under which keys a call's name, arguments and id, or a result's content, are found.
-What is only for the provider to read (`encrypted_content`) is left out.
+A provider is a table of rows; each states the types of its parts, and
+the keys of a call's name, arguments and id, or of a result's content.
+Encrypted data (`encrypted_content`) are left out.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from toolfmt.transcripts.parts.media import from_url, media_type_in
 from toolfmt.transcripts.parts.values import at, put
 
 _HIDDEN: Final = re.compile(r"encrypted_.*|signature|thought_?[sS]ignature")
-"""Keys of what only the provider can read."""
+"""Keys of data that only the provider can read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hosted:
-    """One kind of a provider's own parts, as a call, as a result, or as both in one."""
+    """One kind of a provider's own parts: a call, a result, or both in one."""
 
     type: str
-    """A regular expression for the `type` of the part; its first group is the name where no key gives one."""
+    """A regular expression for the part's `type`; its first group is the name if no key has one."""
     name: str = ""
     arguments: Sequence[str] = ()
-    """Where the arguments are: the first of these keys that holds an object or text, else all of them together."""
+    """The keys of the arguments: the first with an object or text, otherwise all together."""
     id: str = "id"
     content: Sequence[str] = ()
-    """Where the result is; several keys that are there make one JSON object."""
+    """The keys of the result; several of them form one JSON object."""
     error: Sequence[str] = ()
-    """Keys that hold something where the call failed."""
+    """Keys that have a value if the call failed."""
 
 
 HostedTable: TypeAlias = Sequence[Hosted]
@@ -87,7 +87,7 @@ LANGCHAIN: Final[HostedTable] = (
 
 
 def hosted(item: JsonValue, table: HostedTable) -> tuple[Said, ...]:
-    """Describe what a provider's part is in shared terms; nothing if no row is about it."""
+    """Describe a provider's part in common terms; return nothing if no row matches."""
     named = item.get("type") if is_object(item) else None
     if not is_object(item) or not isinstance(named, str):
         return ()
@@ -165,21 +165,21 @@ def _shown(value: JsonValue) -> JsonValue:
 
 
 COMMON: Final = "hosted"
-"""The key of `ToolDeclaration.extra` under which a declaration is in shared terms."""
+"""The key of `ToolDeclaration.extra` for a declaration in common terms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Native:
-    """How one API declares one kind of tool."""
+    """An API's declaration of one kind of tool."""
 
     reads: str
     """A regular expression for the declaration's type, or its key."""
     writes: str = ""
-    """The type that is written; empty: it is only read."""
+    """The type that is written; "": it is only read."""
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Each setting in shared terms, and the path of keys to it."""
+    """Each setting in common terms, with its path of keys."""
     fixed: Mapping[str, JsonValue] = field(default_factory=dict[str, "JsonValue"])
-    """What the API demands beside, where it is not set."""
+    """Default values of required fields."""
 
 
 _DOMAINS: Final = {key: key for key in ("max_uses", "allowed_domains", "blocked_domains", "user_location")}
@@ -261,7 +261,7 @@ _TABLE: Final[Mapping[str, Mapping[str, Native]]] = {
 
 
 def understood(owner: str, kind: str, given: JsonValue) -> JsonObject:
-    """Say a declaration in shared terms, as an entry of `ToolDeclaration.extra`; nothing if it has none."""
+    """Return a declaration in common terms, as an entry of `ToolDeclaration.extra`, or nothing."""
     for common, native in _TABLE.get(owner, {}).items():
         if re.fullmatch(native.reads, kind):
             found = {name: value for name, path in native.settings.items() if (value := at(given, path)) is not None}
@@ -270,7 +270,7 @@ def understood(owner: str, kind: str, given: JsonValue) -> JsonObject:
 
 
 def declared(owner: str, tool: ToolDeclaration) -> tuple[str, JsonObject] | None:
-    """Return the type and the fields that declare a tool in an API's words; None if it has no such tool."""
+    """Return the type and fields that declare a tool in an API, or None."""
     common = tool.extra.get(COMMON)
     native = _TABLE.get(owner, {}).get(common["kind"]) if is_object(common) else None
     if native is None or not native.writes or not is_object(common):
@@ -283,14 +283,14 @@ def declared(owner: str, tool: ToolDeclaration) -> tuple[str, JsonObject] | None
 
 
 def read_hosted(item: JsonValue, owner: str, name: str, *, kind: str = "", given: JsonValue = None) -> ToolDeclaration:
-    """Read a declaration of a provider's own kind: as it came, and in shared terms where there are any."""
+    """Read a declaration of a provider's own kind: unchanged, and in common terms if possible."""
     named = kind or (item.get("type") if is_object(item) else None)
     common = understood(owner, named if isinstance(named, str) else "", item if given is None else given)
     return ToolDeclaration(name, kind="hosted", extra={f"{owner}.{COMMON}": item, **common})
 
 
 def write_hosted(tool: ToolDeclaration, owner: str) -> JsonObject | None:
-    """Write a declaration of a provider's own kind: as it came, else in the API's own words; None without any."""
+    """Write a declaration of a provider's own kind: unchanged, or in the API's form; None if impossible."""
     if f"{owner}.{COMMON}" in tool.extra:
         return tool.extra[f"{owner}.{COMMON}"]
     found = declared(owner, tool)

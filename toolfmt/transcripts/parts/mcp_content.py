@@ -1,4 +1,4 @@
-"""What the calls and results of MCP say: `params`, `result`, and the blocks of a result's content.
+"""Reads and writes MCP's calls and results: `params`, `result`, and the blocks of a result's content.
 
 {"name": "get_weather", "arguments": {"city": "Paris"}}
 {"content": [{"type": "text", "text": "18C"}], "structuredContent": {"temp": 18}, "isError": false}
@@ -31,7 +31,7 @@ _RESULT: Final = frozenset({"content", "isError"})
 
 
 def read_call(item: JsonObject) -> CallPart:
-    """Read a request, or its `params` alone."""
+    """Read a request, or only its `params`."""
     params = item["params"] if "method" in item else item
     arguments = arguments_at(params, "arguments")
     part = CallPart(
@@ -44,7 +44,7 @@ def read_call(item: JsonObject) -> CallPart:
 
 
 def read_result(item: JsonObject) -> ResultPart:
-    """Read a response, or its `result` alone; of a protocol's error, its message is what the tool gave back."""
+    """Read a response, or only its `result`; a protocol error's message becomes the result."""
     error = item.get("error")
     if is_object(error):
         message = word(error, "message")
@@ -63,7 +63,7 @@ def read_result(item: JsonObject) -> ResultPart:
 
 
 def _structure(part: ResultPart) -> None:
-    """Make of a structured content one JSON value, where the content says the same or nothing."""
+    """Use the structured content as a JSON value, if the content is empty or the same."""
     key = f"{NAME}.result.structuredContent"
     if key in part.extra and (not part.content or _same(part.content, part.extra[key])):
         part.content = (JsonPart(part.extra.pop(key)),)
@@ -80,7 +80,7 @@ def _same(content: Sequence[Content], value: JsonValue) -> bool:
 
 
 def _identify(part: CallPart | ResultPart, item: JsonObject) -> None:
-    """Take over an id, which may be a number; one that would be written otherwise is kept beside."""
+    """Read an id, which may be a number; one that would be written differently is also kept unchanged."""
     ident = item.get("id")
     if (isinstance(ident, str) and ident) or type(ident) is int:
         part.id = str(ident)
@@ -120,7 +120,7 @@ def _read_link(item: JsonObject) -> MediaPart:
 
 
 def _read_resource(item: JsonObject) -> TextPart | MediaPart | None:
-    """Read what is embedded; its source is beside it."""
+    """Read an embedded resource; its source is kept beside it."""
     media_type = word(item, "mimeType")
     if isinstance(item.get("text"), str):
         part = TextPart(item["text"])
@@ -134,7 +134,7 @@ def _read_resource(item: JsonObject) -> TextPart | MediaPart | None:
 
 
 def write_call(part: CallPart) -> JsonObject:
-    """Write a request, or its `params` where these stood alone."""
+    """Write a request, or only its `params` if it was read so."""
     params: JsonObject = {"name": part.name, "arguments": argument_object(part)}
     if _bare(part):
         return params | own(part.extra, f"{NAME}.params")
@@ -144,7 +144,7 @@ def write_call(part: CallPart) -> JsonObject:
 
 
 def write_result(part: ResultPart) -> JsonObject:
-    """Write a response, or its `result` where this stood alone."""
+    """Write a response, or only its `result` if it was read so."""
     item: JsonObject = {"jsonrpc": "2.0", "id": _written_id(part)}
     if f"{NAME}.error" in part.extra and part.is_error:
         message = "\n".join(found.text for found in part.content if isinstance(found, TextPart))
@@ -164,7 +164,7 @@ def write_result(part: ResultPart) -> JsonObject:
 
 
 def _bare(part: CallPart | ResultPart) -> bool:
-    """Whether no message stood around what was read: a message has an id."""
+    """Whether it was read without a message, which would have an id."""
     return part.id is None and _ID not in part.extra
 
 
@@ -179,7 +179,7 @@ def _written_id(part: CallPart | ResultPart) -> JsonValue:
 
 
 def write_block(part: Content) -> JsonValue:
-    """Write a block of content; None for what has no place."""
+    """Write a block of content; return None if it has no place."""
     match part:
         case TextPart():
             item: JsonObject = {"type": "text", "text": part.text}

@@ -1,4 +1,4 @@
-"""Addresses with the data inside, `data:image/png;base64,iVBOR...`, to and from media parts."""
+"""Converts URLs with data inside, `data:image/png;base64,iVBOR...`, to and from media parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MediaKind = Literal["image", "audio", "video", "document"]
 
 
 def from_url(url: str, kind: MediaKind, *, detail: str | None = None, name: str | None = None) -> MediaPart:
-    """Make a part of an address; one with base64 data inside is taken apart."""
+    """Make a part from a URL; base64 data in it are extracted."""
     found = _DATA_URL.match(url)
     if found is None:
         return MediaPart(kind, url=url, detail=detail, name=name)
@@ -26,27 +26,27 @@ def from_url(url: str, kind: MediaKind, *, detail: str | None = None, name: str 
 
 
 def file_of(data: str, name: str | None) -> MediaPart:
-    """Make a part of a file's data: an address with the data inside, or the base64 alone."""
+    """Make a part from a file's data: a data URL, or bare base64."""
     if "://" in data[:32] or _DATA_URL.match(data):
         return from_url(data, "document", name=name)
     return MediaPart("document", media_type_of(name or "") or media_type_in(data), data, name=name)
 
 
 def file_name(part: MediaPart) -> str:
-    """Return a file's name or, where one is demanded and there is none, `document` with the ending of its type."""
+    """Return a file's name, or `document` with its type's extension if it has none."""
     ending = next((ending for ending, kind in _TYPES.items() if kind == part.media_type.partition(";")[0].lower()), "")
     return part.name or f"document.{ending or 'pdf'}"
 
 
 def to_url(part: MediaPart) -> str | None:
-    """Write a part as one address; None if it has only a provider's file id."""
+    """Write a part as a URL; return None if it has only a provider's file id."""
     if part.data is not None:
         return f"data:{part.media_type};base64,{part.data}"
     return part.url
 
 
 def with_base64(value: Any) -> Any:
-    """Return a value with base64 text in place of the bytes that SDKs hold; the same value if it has none."""
+    """Replace bytes from SDKs in a value by base64 text; return the same value if there are none."""
     return _encoded(value) if _holds_bytes(value) else value
 
 
@@ -107,13 +107,13 @@ def kind_of(media_type: str) -> MediaKind:
 
 
 def media_type_of(name: str) -> str:
-    """Return the media type of a file by the ending of its name or address; empty if it says nothing."""
+    """Return a file's media type by the extension of its name or URL, or ""."""
     ending = name.partition("?")[0].partition("#")[0].rpartition(".")[2].lower()
     return _TYPES.get(ending, "")
 
 
 def media_type_in(data: str) -> str:
-    """Return the media type of base64 data by how it begins; empty if that says nothing."""
+    """Return the media type of base64 data by its first bytes, or ""."""
     try:
         start = base64.b64decode(data[:24])
     except (binascii.Error, ValueError):
@@ -133,7 +133,7 @@ _BEGINNINGS: Final = (
 
 
 def known_type(part: MediaPart) -> str:
-    """Say a part's media type where one is demanded: its own, that of its name or address, else that of its kind."""
+    """Return a part's media type: its own, that of its name or URL, or a default of its kind."""
     found = part.media_type or media_type_of(part.name or part.url or "")
     return found or ("application/octet-stream" if part.kind == "document" else f"{part.kind}/*")
 

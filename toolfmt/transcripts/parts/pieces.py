@@ -1,7 +1,7 @@
-"""Values that hold several messages of the hub: an answer with the results of its calls, all steps of a turn.
+"""Values that contain several messages: an answer with the results of its calls, all steps of a turn.
 
 Each message of such a value has a `SharedSource` of it as its `source`. The value is
-written as it was read only where all its messages still stand together, in order.
+written as it was read only if all its messages are still together, in order.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class SharedSource:
 
 
 def changed(message: Message, role: Role, parts: Sequence[Part], *, first: bool = True) -> Message:
-    """Copy a message with another role or other parts; of several copies the first has what is beside its parts."""
+    """Copy a message with another role or other parts; of several copies, the first keeps the extra fields."""
     copy = Message(role, tuple(parts), message.name, message.extra if first else {})
     copy.where = message.where
     return copy
 
 
 def sourced(messages: Sequence[Message], owner: str, whole: JsonValue, where: tuple[str, int]) -> Sequence[Message]:
-    """Say of messages which value they were read from."""
+    """Record the value that messages were read from."""
     count = len(messages)
     for number, message in enumerate(messages):
         message.origin, message.where = owner, where
@@ -44,10 +44,10 @@ def sourced(messages: Sequence[Message], owner: str, whole: JsonValue, where: tu
 def kept_or_new(
     messages: Sequence[Read], owner: str, *, answered_inside: bool = False
 ) -> Iterator[tuple[JsonValue, Sequence[Read]]]:
-    """Return the values to write as they were read, each with no messages or tools, and runs of those to write anew.
+    """Yield values to write unchanged, each with no messages or tools, and runs of those to write anew.
 
-    `answered_inside` is of formats where a call and its result are one value: one
-    that results were added after is written anew, with them.
+    `answered_inside`: a call and its result are one value in the format; one
+    whose results were added later is written anew, with them.
     """
     new: list[Read] = []
     at = 0
@@ -71,7 +71,7 @@ def kept_or_new(
 
 
 def _end(messages: Sequence[Read], at: int, owner: str) -> int:
-    """Find where the messages of one unchanged value end; `at` itself if it is changed."""
+    """Return where the messages of an unchanged value end, or `at` if it was changed."""
     first = messages[at]
     if first.origin != owner:
         return at
@@ -102,7 +102,7 @@ def runs(messages: Sequence[Message], joins: Callable[[list[Message], Message], 
 
 
 def forget_ids(transcript: Transcript, key: str, start: str) -> Transcript:
-    """Leave out ids that only count the messages, such as `message-1`: they are written where there is no other."""
+    """Remove ids that only count messages, such as `message-1`; they are written again if there is no other."""
     for message in transcript.messages:
         if len(message.where) > 1 and message.extra.get(key) in (None, f"{start}{message.where[1]}"):
             message.extra.pop(key, None)

@@ -1,4 +1,4 @@
-r"""The lines of an agent's session, which are read and never written.
+r"""Reads the lines of an agent's session, which are never written.
 
 '{"type": "session_meta", "payload": {}}\n{"type": "response_item", "payload": {}}\n'
 [{"type": "session_meta", "payload": {}}, {"type": "response_item", "payload": {}}]
@@ -28,18 +28,18 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.values import json_at, word
 
 _SEEN: Final = 50
-"""How many lines are looked at to distinguish a session from other values."""
+"""The number of lines examined to recognise a session."""
 
 
 TORN: Final = "torn"
-"""The type of the line that replaces one that is not JSON, such as a last one that was not written to its end."""
+"""The type of the replacement for a line that is not JSON, such as an incomplete last one."""
 _WORDS: Final = frozenset(
     {
         *("text", "content", "prompt", "message", "summary", "snippet", "lastPrompt", "customTitle", "aiTitle"),
         *("newText", "notes", "note", "comment", "reason", "thoughts"),
     }
 )
-"""The keys under which people and models write."""
+"""The keys of text by people and models."""
 
 
 def kept(
@@ -47,8 +47,8 @@ def kept(
 ) -> JsonObject:
     """Keep lines that are not messages for a transcript's `extra`.
 
-    `lines` are all of them; `said` are the words of those that no message repeats, by their numbers, but not of a
-    type in `own`: what the program writes for itself.
+    `lines` are all of them; `said` is the text of those that no message repeats, by line number, except of a
+    type in `own`, which the program writes for itself.
     """
     said: JsonObject = {}
     others: list[JsonValue] = []
@@ -63,13 +63,13 @@ def kept(
 
 
 def line_type(line: JsonObject) -> str:
-    """Return the innermost type that a line has: `attachment` or, of one that says more, `file`."""
+    """Return a line's innermost type: `attachment` or, more precisely, `file`."""
     named = [word(line.get(key), "type") for key in ("attachment", "payload")]
     return word(line, "subtype") or next(filter(None, named), "") or word(line, "type")
 
 
 def written(value: JsonValue, *, all_keys: bool = False, words: bool = False) -> Iterator[str]:
-    """Return the texts of a value that somebody wrote: those under the keys of words, or under all."""
+    """Yield the written texts of a value: those under the keys of text, or under all keys."""
     if isinstance(value, str):
         text = value.strip()
         if words and text:
@@ -100,7 +100,7 @@ def _texts(part: Part) -> Iterator[str]:
 def read_lines(value: JsonValue, owner: str) -> list[JsonObject]:
     """Return a session's lines, from a list of objects or from text with a JSON object on each line.
 
-    A line that is damaged or cut off costs only itself: it is `{"type": "torn", "line": 1, "text": ...}`.
+    A damaged line does not affect others: it becomes `{"type": "torn", "line": 1, "text": ...}`.
     """
     if isinstance(value, str):
         lines = [_line(text, at, owner) for at, text in enumerate(value.split("\n")) if text.strip()]
@@ -126,7 +126,7 @@ def _line(text: str, at: int, owner: str) -> JsonObject:
 
 
 def first_lines(value: JsonValue) -> list[JsonObject]:
-    """Return the first lines of what may be a session; none if it is something else."""
+    """Return the first lines of a possible session; empty for anything else."""
     if isinstance(value, str):
         lines = value[: 1 << 20].split("\n")[:_SEEN] if value.lstrip().startswith("{") else []
         return list(filter(is_object, map(json_at, lines)))

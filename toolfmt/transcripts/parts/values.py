@@ -1,4 +1,4 @@
-"""Small steps that all formats' readers and writers share: keys not understood, texts, arguments."""
+"""Helpers of all formats' readers and writers: unknown keys, texts, arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 
 INVALID: str = "INVALID_JSON"
-"""The key under which text that is not a JSON object travels where an object is demanded, as pydantic-ai writes it."""
+"""The key that wraps text where a JSON object is required, as in pydantic-ai."""
 
 
 def pointer(where: tuple[str, int] | tuple[str]) -> str:
@@ -24,20 +24,20 @@ def pointer(where: tuple[str, int] | tuple[str]) -> str:
 
 
 def located(place: str | int, error: ParseError) -> ParseError:
-    """Put a place before what an error says: of the value there (`: expected text`), or of a place inside it."""
+    """Prefix an error's text with a place: the value itself (`: expected text`), or a place around its own."""
     reason = str(error)
     return ParseError(f"{place}{'' if reason.startswith((':', '/')) else '/'}{reason}")
 
 
 def rest(item: JsonObject, known: AbstractSet[str], owner: str) -> JsonObject:
-    """Collect the keys of an object that its reader does not know, under their owner's name."""
+    """Collect an object's unknown keys, under their owner's name."""
     if item.keys() <= known:
         return {}
     return {f"{owner}.{key}": value for key, value in item.items() if key not in known}
 
 
 def text_at(item: JsonObject, key: str) -> str | None:
-    """Get a text, or None if there is none; raises ParseError, which begins with the key, for anything else."""
+    """Return a text, or None; raises ParseError, whose text begins with the key, for anything else."""
     found = item.get(key)
     if found is None or isinstance(found, str):
         return found
@@ -45,17 +45,17 @@ def text_at(item: JsonObject, key: str) -> str | None:
 
 
 def says(item: JsonObject, *keys: str) -> bool:
-    """Whether each key holds text or nothing, so that all of it has a place."""
+    """Whether each key has text or nothing."""
     return all(isinstance(item.get(key), str | None) for key in keys)
 
 
 def misread(item: JsonObject, *keys: str) -> frozenset[str]:
-    """Pick the keys of texts that hold something else: it has no place of its own and is a further field."""
+    """Return the keys of texts that have another value, which becomes an extra field."""
     return frozenset(key for key in keys if not says(item, key))
 
 
 def expected(item: JsonObject, key: str, fits: Callable[[Any], bool], what: str) -> Any:
-    """Get the value of a key, or None if it is absent; raises ParseError for what does not fit."""
+    """Return the value of a key, or None; raises ParseError if it does not fit."""
     found = item.get(key)
     if found is None or fits(found):
         return found
@@ -63,7 +63,7 @@ def expected(item: JsonObject, key: str, fits: Callable[[Any], bool], what: str)
 
 
 def texts_at(item: JsonObject, key: str) -> list[str]:
-    """Get a list of texts, empty if there is none; raises ParseError for anything else."""
+    """Return a list of texts, or an empty one; raises ParseError for anything else."""
     found = item.get(key)
     if found is None:
         return []
@@ -73,7 +73,7 @@ def texts_at(item: JsonObject, key: str) -> list[str]:
 
 
 def own(extra: JsonObject, owner: str) -> JsonObject:
-    """Pick what belongs to an owner out of `extra`, under its own keys."""
+    """Return an owner's fields from `extra`, by their own keys."""
     if not extra:
         return {}
     start = f"{owner}."
@@ -81,7 +81,7 @@ def own(extra: JsonObject, owner: str) -> JsonObject:
 
 
 def put_own(written: JsonObject, extra: JsonObject, owner: str) -> None:
-    """Put an owner's keys back where they stood; `part.key` goes into the object `part`."""
+    """Put an owner's fields back in place; `part.key` goes into the object `part`."""
     for key, value in own(extra, owner).items():
         outer, inside, inner = key.partition(".")
         holder = written.get(outer, {})
@@ -92,13 +92,13 @@ def put_own(written: JsonObject, extra: JsonObject, owner: str) -> None:
 
 
 def word(item: JsonValue, key: str) -> str:
-    """Return an object's text under a key; empty if there is none."""
+    """Return an object's text under a key, or ""."""
     found = item.get(key) if is_object(item) else None
     return found if isinstance(found, str) else ""
 
 
 def object_at(value: JsonObject, key: str) -> JsonObject:
-    """Get the object under a key; an empty one where there is nothing. Raises ParseError for anything else."""
+    """Return the object under a key, or an empty one. Raises ParseError for anything else."""
     found = value.get(key)
     if not found or is_object(found):
         return found or {}
@@ -106,7 +106,7 @@ def object_at(value: JsonObject, key: str) -> JsonObject:
 
 
 def objects_at(value: JsonObject, key: str) -> list[JsonObject]:
-    """Get the list of objects under a key; an empty one where there is nothing. Raises ParseError for anything else."""
+    """Return the list of objects under a key, or an empty one. Raises ParseError for anything else."""
     found = value.get(key)
     if not found:
         return []
@@ -123,7 +123,7 @@ def inner(value: JsonObject, key: str) -> JsonObject:
 
 
 def at(value: JsonValue, place: str) -> JsonValue:
-    """Get what is at a place, keys and numbers of items joined by dots; None if nothing is."""
+    """Return the value at a place, which is keys and indices joined by dots, or None."""
     for key in place.split("."):
         if is_object(value):
             value = value.get(key)
@@ -133,7 +133,7 @@ def at(value: JsonValue, place: str) -> JsonValue:
 
 
 def put(fields: JsonObject, place: str, value: JsonValue) -> None:
-    """Put a value at a place; the objects around it are copied or made, `0` is the only item of a list."""
+    """Set a value at a place; enclosing objects are copied or created, `0` is the only item of a list."""
     outer, _, rest = place.partition(".")
     if not rest:
         fields[outer] = value
@@ -147,7 +147,7 @@ def put(fields: JsonObject, place: str, value: JsonValue) -> None:
 
 
 def json_at(value: JsonValue) -> JsonValue:
-    """Return what a text of JSON says; anything else as it is."""
+    """Decode JSON text; return anything else unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return jsontext.loads(value)
@@ -157,7 +157,7 @@ def json_at(value: JsonValue) -> JsonValue:
 
 
 def plain_text(parts: Iterable[object]) -> str | None:
-    """Return the text of a content that is one text and nothing else; "" if it is empty, None if it is more."""
+    """Return the text of a content with one plain text; "" if it is empty, None for anything else."""
     found = tuple(parts)
     if not found:
         return ""
@@ -167,7 +167,7 @@ def plain_text(parts: Iterable[object]) -> str | None:
 
 
 def text_or_list(blocks: list[JsonValue]) -> JsonValue:
-    """Return a content as text where its blocks are one text at most, else as their list."""
+    """Return blocks as text if they are at most one text, otherwise as a list."""
     if not blocks:
         return ""
     match blocks:
@@ -178,7 +178,7 @@ def text_or_list(blocks: list[JsonValue]) -> JsonValue:
 
 
 def content_text(content: Iterable[object], between: str = "\n") -> str:
-    """Return what a content says in words: its texts, and its JSON values as JSON text."""
+    """Return a content as text: its texts, and its JSON values as JSON text."""
     return between.join(
         part.text if isinstance(part, TextPart) else json_text(part.value)
         for part in content
@@ -187,7 +187,7 @@ def content_text(content: Iterable[object], between: str = "\n") -> str:
 
 
 def give(call: CallPart, arguments: JsonValue) -> CallPart:
-    """Give a call its arguments as they came: text, or a value."""
+    """Set a call's arguments from text or a value."""
     if isinstance(arguments, str):
         call.text, call.arguments = arguments, None
     else:
@@ -198,11 +198,11 @@ def give(call: CallPart, arguments: JsonValue) -> CallPart:
 _ARGUMENTS: Final = frozenset(
     {"arguments", "args", "input", "kwargs", "parameters", "params", "partialArgs", "rawInput"}
 )
-"""What the formats call a call's arguments."""
+"""The names of arguments in all formats."""
 
 
 def arguments_at(item: JsonObject, key: str) -> JsonValue:
-    """Get a call's arguments; raises `ParseError` if they are under the key of another format instead."""
+    """Return a call's arguments; raises `ParseError` if they are under another format's key."""
     found = item.get(key)
     if not found and not isinstance(found, str) and not item.keys().isdisjoint(_ARGUMENTS - {key}):
         other = next((name for name in item if name != key and name in _ARGUMENTS and item[name]), None)
@@ -212,7 +212,7 @@ def arguments_at(item: JsonObject, key: str) -> JsonValue:
 
 
 def tagged(tag: str, text: str, **attributes: str | None) -> TextPart:
-    """Put text between tags that say what it is."""
+    """Wrap text in tags that describe it."""
     given = "".join(f' {key}="{value}"' for key, value in attributes.items() if value)
     return TextPart(f"<{tag}{given}>\n{text}\n</{tag}>")
 
@@ -223,7 +223,7 @@ def lines(content: JsonValue, between: str = "\n") -> str:
 
 
 def without(value: JsonValue, said: object) -> str:
-    """Name the keys of a value whose content is nowhere in what is said of it: `, without status, server_label`."""
+    """Name the keys of a value whose content is missing in a description of it: `, without status, server_label`."""
     whole = repr(said).lower()
     gone = dict.fromkeys(
         key for key, found in _leaves(value, "") if key not in _KINDS and not _is_in(key, found, whole)
@@ -249,16 +249,16 @@ def _is_in(key: str, value: JsonValue, whole: str) -> bool:
 
 
 _KINDS = frozenset({"type", "status"})
-"""Keys that say nothing of their own."""
+"""Keys without content of their own."""
 
 
 def sound(text: str) -> str:
-    """Return a text that can be encoded: half a surrogate pair becomes U+FFFD."""
+    """Return a text that can be encoded: lone surrogates become U+FFFD."""
     return text if jsontext.encodable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def json_text(value: JsonValue) -> str:
-    """Write a value as JSON; what JSON has no text for is escaped, and no reader will take it for a value.
+    """Write a value as JSON; values outside JSON are escaped, so that readers do not mistake them.
 
     Raises `LimitExceededError` for a value that is nested deeper than Python can write.
     """
@@ -275,7 +275,7 @@ def json_text(value: JsonValue) -> str:
 def argument_object(part: CallPart) -> JsonObject:
     r"""Return a call's arguments as an object, keeping anything else: `{"INVALID_JSON": "{\"city\": "}`.
 
-    Repeated keys count once, the last wins; numbers past the range of a double become text.
+    Of repeated keys the last one counts; numbers beyond a double's range become text.
     """
     value = argument_value(part)
     if is_object(value):

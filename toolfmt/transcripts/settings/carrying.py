@@ -1,15 +1,15 @@
-"""Carries the settings of a request from one format to another, beside the conversation.
+"""Converts the settings of a request from one format to another, beside the conversation.
 
-A format's reader leaves the fields that are not of the conversation in the transcript's `extra`, under the format's
-name; there the settings are read, translated, and put under the name of the format that is written.
+A format's reader stores fields outside the conversation in the transcript's `extra`, under the format's
+name; from there the settings are read, translated, and stored under the target format's name.
 
-Calls of the running turn that have no signature are marked where a model refuses them without one:
+Calls of the current turn without a signature get a placeholder if the model refuses them without one:
 
 {"functionCall": {"name": "get_weather", "args": {}}}                                                      refused
 {"functionCall": {...}, "thoughtSignature": "skip_thought_signature_validator"}                            accepted
 
-Gemini 3 wants the signature of the first call of every step since the user spoke last; a call that another model made
-has none. The text that takes its place is Google's: Gemini API, "Thought signatures".
+Gemini 3 requires a signature of the first call in every step since the last user message; calls of other models
+have none. The placeholder is Google's: Gemini API, "Thought signatures".
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ _NONE: Final[Mapping[str, str]] = {}
 
 @dataclass(slots=True)
 class Carried:
-    """A conversation on its way, with the settings of its request."""
+    """A conversation being converted, with its request's settings."""
 
     before: Transcript
-    """What was read, without what is compared here."""
+    """The conversation read, without the settings."""
     sent: Transcript
-    """What is to be written."""
+    """The conversation to write."""
     settings: Values = field(default_factory=dict[str, "JsonValue"])
     request_settings: ReadSettings | None = None
-    """What is compared here; None if no setting was carried."""
+    """The settings read; None if no setting was carried."""
     context: frozenset[str] = frozenset()
     whole: bool = False
-    """The target has to have what a request needs."""
+    """Whether the target must have all required settings of a request."""
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Why the target refuses settings that it has a place for."""
+    """The reasons why the target refuses settings that it has a place for."""
     signatures: list[Loss] = field(default_factory=list["Loss"])
     """Placeholders for the signatures that calls of other models lack."""
 
     def losses(self, after: Transcript, goal: TranscriptFormat) -> Iterator[Loss]:
-        """List what the settings that were written do not say."""
+        """Yield the losses of settings."""
         yield from self.signatures
         table = _table(goal.name)
         if table is not None and self.request_settings is not None:
@@ -67,7 +67,7 @@ class Carried:
                 yield from missing(table, now)
 
     def explained(self, found: Iterable[Loss]) -> Iterator[Loss]:
-        """Say of tools that were left out why the target refuses them."""
+        """Add to losses of tools why the target refuses them."""
         reason = self.reasons.get("hosted")
         for loss in found:
             dropped = reason and (loss.code, loss.action) in (("tool", "dropped"), ("tools", "dropped"))
@@ -83,7 +83,7 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     *,
     whole: bool,
 ) -> Carried:
-    """Translate the settings in a transcript's `extra`; formats without settings leave it as it is."""
+    """Translate the settings in a transcript's `extra`; formats without settings change nothing."""
     table, written = _table(origin.name), _table(goal.name)
     if written is None:
         return Carried(before, before)
@@ -115,7 +115,7 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
 
 
 def _refused(transcript: Transcript, name: str, model: JsonValue, known: Mapping[str, str] = _NONE) -> dict[str, str]:
-    """Find what the API of a format refuses of a request, beside what is `known`; each with the reason."""
+    """Find the settings that a format's API refuses, beside those `known`, each with the reason."""
     table, choice, tools = _table(name), transcript.tool_choice, transcript.tools or ()
     if table is None or not table.refusals:
         return {}
@@ -147,10 +147,10 @@ def _named(fields: JsonObject, name: str) -> JsonObject:
 def brought_back(
     written: JsonValue, sent: Transcript, theirs: Transcript, origin: TranscriptFormat, goal: TranscriptFormat
 ) -> tuple[JsonValue, Transcript, list[Loss]]:
-    """Bring settings that were edited back to the request they came from.
+    """Apply edited settings to the original request.
 
-    `sent` is what the other format was sent, `theirs` what it has become. Gives the
-    request, theirs without what is compared here, and the losses.
+    `sent` is what was sent in the other format, `theirs` what it has become. Returns the
+    request, theirs without settings, and the losses.
     """
     there, here = _table(origin.name), _table(goal.name)
     if there is None or here is None or not is_object(written):
@@ -166,7 +166,7 @@ def brought_back(
 
 
 def _without(request: JsonObject, names: AbstractSet[str], table: Table) -> JsonObject:
-    """Copy a request without some settings, wherever they may be."""
+    """Copy a request without some settings, in all their places."""
     made = request
     places = [place for one in table.settings if one.name in names for place in (one.at, *one.also) if not one.member]
     places += [place for group in table.groups if not names.isdisjoint(group.names) for place in group.at]
@@ -184,7 +184,7 @@ def _without(request: JsonObject, names: AbstractSet[str], table: Table) -> Json
 def adjusted(
     value: JsonValue, made: TranscriptFormat, settings: Values, defaults: Values
 ) -> tuple[JsonValue, JsonObject]:
-    """Set settings in a request that stays in its format, and return those that it says."""
+    """Set settings in a request within one format, and return all its settings."""
     table = _table(made.name)
     if table is None or not is_object(value):
         return value, {}
@@ -196,7 +196,7 @@ def adjusted(
 
 
 def settings_of(request: JsonObject, name: str) -> JsonObject:
-    """Read the settings of a request in the format `name`, by the names of all APIs, and nothing else of it."""
+    """Read only the settings of a request in the format `name`, by their common names."""
     table = _table(name)
     return {} if table is None else read(request, table).values
 
@@ -236,7 +236,7 @@ def _names() -> frozenset[str]:
 
 
 def signed(messages: Sequence[Message], rule: Unsigned) -> tuple[tuple[Message, ...], list[Loss]]:
-    """Give the calls that need a signature the one that means none, and list them as losses of bookkeeping."""
+    """Add the placeholder to calls that need a signature, and list these as bookkeeping losses."""
     made = list(messages)
     found: list[Loss] = []
     first = False
@@ -256,7 +256,7 @@ def signed(messages: Sequence[Message], rule: Unsigned) -> tuple[tuple[Message, 
 
 
 def _turn(messages: Sequence[Message]) -> int:
-    """Find the message with which the running turn begins: the last in which the user speaks."""
+    """Find the beginning of the current turn: the last user message."""
     spoken = (
         number
         for number in range(len(messages) - 1, -1, -1)

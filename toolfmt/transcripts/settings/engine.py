@@ -1,4 +1,4 @@
-"""Reads the settings of one API's request and writes them as another's; what they lose is found by reading back.
+"""Reads the settings of one API's request and writes them as another's; losses are found by reading back.
 
 settings = read({"max_tokens": 256, "temperature": 0.2, "container": "c_1"}, ANTHROPIC)
 settings.values    {"max_tokens": 256, "temperature": 0.2}
@@ -46,12 +46,12 @@ SILENT: Final[Mapping[str, JsonValue]] = {
     "encrypted": False,
     "obfuscation": False,
 }
-"""Values that say what holds anyway where nothing is said: a request without them means the same."""
+"""Default values: a request without them means the same."""
 
 _BESIDE: Final = frozenset(
     {"cache", "cache_key", "cache_options", "cache_retention", "encrypted", "obfuscation", "store", "stream_usage"}
 )
-"""Settings of how an API keeps and sends things, which no answer depends on."""
+"""Settings of storage and transport, on which no answer depends."""
 
 
 _COMPARED: Final = ("type", "schema")
@@ -59,16 +59,16 @@ _COMPARED: Final = ("type", "schema")
 
 @dataclass(slots=True)
 class ReadSettings:
-    """The settings of a request, where each was read, and what the table does not know."""
+    """The settings of a request, the place of each, and the unknown fields."""
 
     values: JsonObject = field(default_factory=dict[str, "JsonValue"])
     where: dict[str, str] = field(default_factory=dict[str, str])
     left: JsonObject = field(default_factory=dict[str, "JsonValue"])
-    """By their JSON pointer."""
+    """The unknown fields by JSON pointer."""
 
 
 def read(fields: JsonObject, table: Table) -> ReadSettings:
-    """Read a request's fields, those of its messages and tools taken out."""
+    """Read a request's fields, without its messages and tools."""
     if table.spelled is not None:
         fields = table.spelled(fields)
     settings = ReadSettings()
@@ -96,7 +96,7 @@ def read(fields: JsonObject, table: Table) -> ReadSettings:
 
 
 def _found(fields: JsonObject, table: Table) -> Iterator[tuple[str, str, JsonValue]]:
-    """List each setting that is given, with its place and its value."""
+    """Yield each given setting with its place and its value."""
     for setting in table.settings:
         for place in (setting.at, *setting.also):
             found = at(fields, place) if place.partition(".")[0] in fields else None
@@ -112,7 +112,7 @@ def _pointer(place: str) -> str:
 def _left(
     fields: JsonObject, used: set[str], members: Mapping[str, set[str]], outer: str
 ) -> Iterator[tuple[str, JsonValue]]:
-    """List what no setting has taken; null says nothing."""
+    """Yield the fields that no setting has read; null means absent."""
     for key, value in fields.items():
         place = outer + key
         if value is None or place in used:
@@ -126,7 +126,7 @@ def _left(
 
 
 def _meaning(found: JsonValue, setting: Setting) -> JsonValue:
-    """Return the value that a place says, in the words of all APIs; None for what it cannot say."""
+    """Return a place's value in common terms; None for an invalid one."""
     if setting.member:
         return True if is_array(found) and setting.member in found else None
     if setting.kind == "texts" and isinstance(found, str):
@@ -157,7 +157,7 @@ _KINDS: Final[dict[SettingKind, Callable[[Any], bool]]] = {
 
 
 def write(values: Values, table: Table) -> JsonObject:
-    """Write settings as a request's fields, in words and ranges that the API takes; what has no place is left out."""
+    """Write settings as a request's fields, within the API's words and ranges; others are left out."""
     table = fitting(table, values)
     settings = reasoning.suited(values, table)
     fields: JsonObject = {}
@@ -178,7 +178,7 @@ def write(values: Values, table: Table) -> JsonObject:
 
 
 def fitting(table: Table, values: Values) -> Table:
-    """Return the table without the places that are not for the model."""
+    """Return the table with only the model's places."""
     model = values.get("model")
     known = isinstance(model, str)
     model = model if isinstance(model, str) else ""
@@ -189,7 +189,7 @@ def fitting(table: Table, values: Values) -> Table:
 
 
 def _fitted(value: JsonValue, setting: Setting) -> JsonValue:
-    """Bring a value into the words and the range of its place; None if it has no form there."""
+    """Convert a value to its place's words and range; return None if it cannot be expressed."""
     if setting.words:
         if is_array(value):
             made = [setting.words[item] for item in value if item in setting.words]
@@ -211,7 +211,7 @@ def _fitted(value: JsonValue, setting: Setting) -> JsonValue:
 def refused(
     values: Values, table: Table, model: JsonValue, *, functions: bool = False, forced: bool = False
 ) -> dict[str, str]:
-    """Find the settings that an API refuses beside those that a request would say; each with the reason."""
+    """Find the settings that an API refuses in combination with a request's other settings, each with the reason."""
     given = {"": True, "functions": functions, "forced": forced}
     model = model if isinstance(model, str) else ""
     return {
@@ -226,7 +226,7 @@ def refused(
 
 
 def lost(before: ReadSettings, table: Table, after: JsonObject, reasons: Mapping[str, str] = _NONE) -> Iterator[Loss]:
-    """List what a request in another API's words does not say as the settings did; `reasons` of what is refused."""
+    """Yield the losses of settings in another API's request; `reasons` explain refused ones."""
     now = read(after, table)
     table = fitting(table, before.values)
     thinks = bool(reasoning.on(now.values))
@@ -253,7 +253,7 @@ def lost(before: ReadSettings, table: Table, after: JsonObject, reasons: Mapping
 
 
 def _why(name: str, value: JsonValue, table: Table, *, thinks: bool) -> str:
-    """Explain why a setting that has a place is not there as it was."""
+    """Explain why a setting with a place was changed or dropped."""
     place = table.one(name)
     if place is None or place.words:
         return _BUDGET if name == "budget" else "the target has no such value"
@@ -270,7 +270,7 @@ def _why(name: str, value: JsonValue, table: Table, *, thinks: bool) -> str:
 
 
 def missing(table: Table, after: JsonObject) -> Iterator[Loss]:
-    """List what a request needs and nobody gave."""
+    """Yield the required settings that are missing."""
     given = read(after, table).values
     for name in table.required:
         if name not in given:
@@ -278,7 +278,7 @@ def missing(table: Table, after: JsonObject) -> Iterator[Loss]:
 
 
 def left_out(before: ReadSettings, context: frozenset[str]) -> Iterator[Loss]:
-    """List the fields that are no settings of several APIs."""
+    """Yield the fields that are specific to one API."""
     for pointer, value in before.left.items():
         code = "context" if pointer.removeprefix("/") in context else "setting"
         name = pointer.removeprefix("/")
@@ -303,7 +303,7 @@ def _compared(name: str, value: JsonValue, other: JsonValue, where: str, reason:
 
 
 def _stands_in(name: str, value: JsonValue, now: Values, table: Table) -> str | None:
-    """Describe what replaces a setting that is not there itself: "" if it says the same, None if nothing does."""
+    """Describe the replacement of a missing setting: "" if it is equivalent, None if there is none."""
     for setting in table.settings:
         if name in setting.stands_for and now.get(setting.name) == value:
             return ""

@@ -1,11 +1,11 @@
-"""What an answer is to look like: text, JSON, or JSON that fits a schema.
+"""The requested format of an answer: text, JSON, or JSON that fits a schema.
 
     {"type": "json_schema", "json_schema": {"name": "city", "schema": {...}, "strict": true}}    Chat Completions
     {"type": "json_schema", "name": "city", "schema": {...}, "strict": true}                     Responses
     {"type": "json_schema", "schema": {...}}                                                     Anthropic
     "responseMimeType": "application/json", "responseJsonSchema": {...}                          Gemini
 
-Between them it is `{"type": "text"}`, `{"type": "json"}` or `{"type": "schema", "schema": {...}}` with `name`,
+The common form is `{"type": "text"}`, `{"type": "json"}` or `{"type": "schema", "schema": {...}}` with `name`,
 `description` and `strict` where they are known.
 """
 
@@ -28,17 +28,17 @@ from toolfmt.transcripts.settings.record import Group, Values
 _JSON: Final = "application/json"
 _ABOUT: Final = ("name", "description", "strict")
 _UNNAMED: Final = "response"
-"""The name of a schema where one is demanded and none is known."""
+"""The name of a schema if a name is required and none is known."""
 
 
 def _told(wanted: JsonObject) -> JsonObject:
-    """Return the schema, with what is said about it where the API has no other place for that."""
+    """Return the schema with its name and description in it, for APIs without another place."""
     schema, description = wanted["schema"], wanted.get("description")
     return {"description": description, **schema} if description else schema
 
 
 def _fitted(wanted: JsonObject, rules: SchemaRules) -> JsonObject:
-    """Bring the schema into what the API accepts; one that has no form there stays as it is."""
+    """Lower the schema to what the API accepts; one that cannot be expressed stays unchanged."""
     try:
         return lower(wanted["schema"], rules)
     except UnsupportedSchemaError:
@@ -46,7 +46,7 @@ def _fitted(wanted: JsonObject, rules: SchemaRules) -> JsonObject:
 
 
 def _schema(schema: JsonValue, about: JsonObject, **more: JsonValue) -> JsonObject:
-    """Make the format of a schema, with what is said about it."""
+    """Build the common form of a schema with its name and description."""
     if not is_object(schema):
         return {}
     described = {key: about[key] for key in _ABOUT if about.get(key) is not None}
@@ -54,7 +54,7 @@ def _schema(schema: JsonValue, about: JsonObject, **more: JsonValue) -> JsonObje
 
 
 def _described(wanted: JsonObject) -> JsonObject:
-    """Write a named schema as OpenAI has it."""
+    """Write a named schema in OpenAI's form."""
     made: JsonObject = {"name": wanted.get("name") or _UNNAMED}
     if wanted.get("description"):
         made["description"] = wanted["description"]
@@ -65,14 +65,14 @@ def _described(wanted: JsonObject) -> JsonObject:
 
 
 def _read_openai(place: str, inside: str = "") -> Callable[[JsonObject], JsonObject]:
-    """Read the words of OpenAI and of all who copy it; a schema and its name are under a key, or beside the type."""
+    """Read the form of OpenAI and its copies; a schema and its name are under a key, or beside the type."""
 
     def read(fields: JsonObject) -> JsonObject:
         found = at(fields, place)
         if not is_object(found):
             return {}
         about = found.get(inside) if inside else found
-        if inside and found.get("type") == "json_object" and is_object(found.get("schema")):  # as llama.cpp's server
+        if inside and found.get("type") == "json_object" and is_object(found.get("schema")):  # as in llama.cpp's server
             return _schema(found["schema"], {})
         if found.get("type") == "json_schema" and is_object(about):
             return _schema(about.get("schema", about.get("schema_definition")), about)
@@ -139,7 +139,7 @@ def _read_interactions(fields: JsonObject) -> JsonObject:
 
 
 def typed(fields: JsonObject) -> JsonObject:
-    """Put a bare schema, which the SDK of Gemini's Interactions takes too, into the format that it is of."""
+    """Wrap a bare schema, which the SDK of Gemini's Interactions also accepts, in its format."""
     found = fields.get("response_format")
     bare = is_object(found) and found.get("type") != "text" and "properties" in found
     return fields | {"response_format": {**_MIME, "schema": found}} if bare else fields
@@ -161,7 +161,7 @@ def _group(  # noqa: PLR0913 - a row of a table
     keys: tuple[str, ...] = (),
     also: tuple[str, ...] = (),
 ) -> Group:
-    """Make the group of a format that is written at one place: text, JSON (None: nothing), or a schema."""
+    """Describe a format that is written at one place: text, JSON (None: nothing), or a schema."""
 
     def write(values: Values, fields: JsonObject) -> None:
         wanted = values["format"]

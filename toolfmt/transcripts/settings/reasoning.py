@@ -1,11 +1,11 @@
-"""How much a model is to think: an effort, a budget of tokens, or a switch; one replaces another where it has to.
+"""The requested amount of reasoning: an effort, a token budget, or a switch; one replaces another if necessary.
 
     {"reasoning_effort": "high"}                                    Chat Completions: an effort
     {"thinking": {"type": "enabled", "budget_tokens": 24576}}       Anthropic: a switch and a budget
     {"thinkingConfig": {"thinkingBudget": 24576}}                   Gemini: a budget, or a level
     {"think": "high"}                                               Ollama: a switch or an effort
 
-Between them: `effort` (a word of `EFFORTS`), `budget` (tokens), `thinks` (a flag), `thoughts` (whether they are shown).
+Common names: `effort` (a word of `EFFORTS`), `budget` (tokens), `thinks` (a flag), `thoughts` (whether they are shown).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """The words for an effort, least first."""
 
 BUDGETS: Final = {"minimal": 1024, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 65536}
-"""Tokens that an effort means: Gemini API, OpenAI compatibility, "Thinking"; the last two go on from there."""
+"""The token budget of each effort: Gemini API, OpenAI compatibility, "Thinking"; the last two are extrapolated."""
 
 NAMES: Final = ("effort", "budget", "thinks", "thoughts")
 SWITCH: Final[dict[Any, JsonValue]] = {True: "enabled", False: "disabled"}
@@ -31,7 +31,7 @@ LEAST: Final = 1024
 
 
 def suited(values: Values, table: Table) -> JsonObject:
-    """Say how much to think in the words that an API has; the other settings stay."""
+    """Express the amount of reasoning in an API's terms; other settings stay."""
     chosen = dict(values)
     effort, budget = chosen.get("effort"), chosen.get("budget")
     thinks = on(chosen)
@@ -59,7 +59,7 @@ def _without(values: JsonObject) -> JsonObject:
 
 
 def _off(table: Table) -> JsonObject:
-    """Say that the model does not think, or as little as it can."""
+    """Turn reasoning off, or as low as possible."""
     words = _efforts(table)
     always = next((group for group in table.groups if group.always), None)
     if always is not None and always.budget is not None:
@@ -72,7 +72,7 @@ def _off(table: Table) -> JsonObject:
 
 
 def _efforts(table: Table) -> tuple[str, ...]:
-    """List the words that an API has, least first."""
+    """List an API's words for efforts, the least first."""
     if "effort" not in table.names:
         return ()
     place = table.one("effort")
@@ -81,7 +81,7 @@ def _efforts(table: Table) -> tuple[str, ...]:
 
 
 def _nearest(effort: str, words: tuple[str, ...]) -> str:
-    """Pick the word that is nearest, the greater of two."""
+    """Return the nearest word, or the greater of two."""
     if effort in words or effort not in EFFORTS:
         return effort
     rank = EFFORTS.index(effort)
@@ -90,12 +90,12 @@ def _nearest(effort: str, words: tuple[str, ...]) -> str:
 
 
 def _of_budget(budget: int) -> str:
-    """Pick the least effort whose tokens are enough."""
+    """Return the least effort with enough tokens."""
     return next((word for word in EFFORTS[2:] if budget <= BUDGETS[word]), EFFORTS[-1])
 
 
 def on(values: Values) -> bool | None:
-    """Say whether a model is to think; None if nothing says so."""
+    """Whether reasoning is requested; None if unstated."""
     if values.get("thinks") is False or values.get("effort") == "none" or values.get("budget") == 0:
         return False
     return True if any(values.get(name) for name in NAMES[:3]) else None
@@ -113,12 +113,12 @@ def _read_thinking(found: JsonValue, key: str) -> JsonObject:
 
 
 def _share(budget: int, limit: JsonValue) -> int:
-    """Leave half of the limit of the whole answer to what follows the thinking; a budget is `LEAST` at least."""
+    """Limit a budget to half of the answer's limit, and to at least `LEAST`."""
     return max(min(budget, limit // 2), LEAST) if isinstance(limit, int) else budget
 
 
 def _room(values: Values) -> int | None:
-    """Return the budget that fits below the limit of the whole answer; None if none does."""
+    """Return the budget that fits within the answer's limit, or None."""
     budget, limit = max(values["budget"], LEAST), values.get("max_tokens")
     if not isinstance(limit, int) or budget < limit:
         return budget
@@ -126,7 +126,7 @@ def _room(values: Values) -> int | None:
 
 
 def cramped(values: Values, table: Table) -> str:
-    """Say that the limit of the whole answer leaves no room to think, where that is so; else ""."""
+    """Explain that the answer's limit leaves no room for reasoning, or return ""."""
     limit = values.get("max_tokens")
     if "budget" not in table.names or not on(values) or not isinstance(limit, int) or limit > LEAST:
         return ""
@@ -137,13 +137,13 @@ _DISPLAYS: Final = {"auto": "summarized", "concise": "summarized", "detailed": "
 
 
 OLDER: Final = r"claude-(?:[0-3](?:\D|$)|(?:opus|sonnet|haiku)-4-(?:[0-5](?:\D|$)|20\d{6}))"
-"""Claude up to 4.5: thinks within a budget, and knows neither `adaptive` nor an effort."""
+"""Claude up to 4.5: supports a budget, and neither `adaptive` nor an effort."""
 NEWER: Final = r"claude-(?:opus-4-[7-9]|opus-[5-9]|fable|mythos)"
 """Claude from Opus 4.7 on: refuses a budget. Both: Amazon Bedrock User Guide, "Adaptive thinking"."""
 
 
 def _fit_sampling(fields: JsonObject, inside: str) -> None:
-    """Leave out what an answer with thinking may not set.
+    """Remove settings that are not allowed with thinking.
 
     Anthropic API, "Extended thinking": temperature and top_k stay as they are, and top_p is at least 0.95;
     dotCipher/opencode-claude-bridge#1 has the refusal for adaptive thinking.
@@ -159,9 +159,9 @@ def _fit_sampling(fields: JsonObject, inside: str) -> None:
 
 
 def _anthropic(place: str, inside: str, *, adaptive: bool, budget: bool = True, models: str = "") -> Group:
-    """Make the group of Anthropic's `thinking`, which Bedrock passes on to the same models.
+    """Describe Anthropic's `thinking`, which Bedrock forwards to the same models.
 
-    `inside` is where the settings of sampling are; `adaptive` says that an effort needs the switch beside it.
+    `inside` is the place of sampling settings; `adaptive`: an effort needs the switch beside it.
     """
 
     def read(fields: JsonObject) -> JsonObject:
@@ -218,7 +218,7 @@ def _read_gemini(fields: JsonObject) -> JsonObject:
 
 
 def _gemini(models: str, budget: tuple[int, int] | None = None, *, always: bool = False, levels: bool = False) -> Group:
-    """Make the group of Gemini's `thinkingConfig`; models with `levels` have an effort in place of a budget."""
+    """Describe Gemini's `thinkingConfig`; models with `levels` have an effort instead of a budget."""
     low, high = budget or (0, None)
 
     def write(values: Values, fields: JsonObject) -> None:
@@ -289,9 +289,9 @@ OLLAMA: Final = Group(names=("thinks", "effort"), at=("think",), read=_read_olla
 
 
 AFTER: Final = rf"^(?!.*{OLDER})"
-"""The models that know an effort."""
+"""The models that support an effort."""
 
 
 def effort(place: str, words: tuple[str, ...] = EFFORTS, *, also: tuple[str, ...] = (), models: str = "") -> Setting:
-    """Make the setting of an effort."""
+    """Describe the setting of an effort."""
     return Setting("effort", place, "text", also, words={word: word for word in words}, models=models)

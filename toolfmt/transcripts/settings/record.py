@@ -1,4 +1,4 @@
-"""What a table of settings is made of.
+"""The records of a table of settings.
 
     Setting("temperature", "generationConfig.temperature", high=2)
     Setting("stop", "stop", kind="texts", most=4)
@@ -30,45 +30,45 @@ class Setting:
 
     name: str
     at: str
-    """The place where it is read and written; empty: it is read in the places `also` alone."""
+    """The place where it is read and written; "": it is only read, in the places `also`."""
     kind: SettingKind = "number"
     also: tuple[str, ...] = ()
     """Further places where it is read."""
     low: float | None = None
     high: float | None = None
     most: int = 0
-    """At most so many items of a list or an object; 0: any number."""
+    """The largest number of items of a list or an object; 0: any number."""
     blank: bool = True
-    """A text of a list may be nothing but white space."""
+    """Whether a text of a list may be only white space."""
     words: Mapping[str, JsonValue] = field(default_factory=_words)
-    """The API's word for each value that has one; empty: the values are the same everywhere."""
+    """The API's word for each supported value; empty: the common values."""
     member: str = ""
-    """The place holds a list, and the setting is on where this word is in it."""
+    """The word in a list at the place that turns the setting on."""
     stands_for: tuple[str, ...] = ()
-    """Settings that go here where this one is not given and they have no place of their own."""
+    """Settings without a place of their own that are written here if this one is not given."""
     models: str = ""
-    """A regular expression: the place is for models whose name it matches, and for those whose name is not known."""
+    """A regular expression for the models with this place; an unknown model has it too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Settings that one field says together."""
+    """Settings that share fields of a request."""
 
     names: tuple[str, ...]
     at: tuple[str, ...]
     """The places that it reads and writes."""
     keys: tuple[str, ...] = ()
-    """The keys that it reads of the objects there; without any it reads all of them."""
+    """The keys of the objects there that are read; empty: all."""
     read: Callable[[JsonObject], JsonObject]
-    """Return the settings by name; empty if the field says something else."""
+    """Returns the settings by name; empty if the fields mean something else."""
     write: Callable[[Values, JsonObject], None]
-    """Put them into a request's fields."""
+    """Writes the settings into a request's fields."""
     models: str = ""
-    """A regular expression for the models that it is for; one that is not known has no name."""
+    """A regular expression for the models with this group; an unknown model has the name ""."""
     budget: tuple[int, int] | None = None
     """The least and the greatest budget of these models; None: any."""
     always: bool = False
-    """These models always think."""
+    """Whether these models always reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +79,16 @@ class RefusedSettings:
     """The settings that are left out; `hosted` are the tools that the provider runs."""
     reason: str
     models: str = ""
-    """A regular expression for the models; a model whose name is not known matches the empty one alone."""
+    """A regular expression for the models; an unknown model matches only the empty one."""
     beside: str = ""
-    """Refused only beside this setting."""
+    """Refused only in combination with this setting."""
     tools: Literal["", "functions", "forced"] = ""
-    """Refused only where functions are declared, or where a call is demanded."""
+    """Refused only if functions are declared, or if a call is required."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unsigned:
-    """What replaces the signature of a call that another model made."""
+    """The placeholder for the signature of another model's call."""
 
     models: str
     """A regular expression for the models that refuse calls without a signature."""
@@ -105,22 +105,22 @@ class Table:
     required: tuple[str, ...] = ()
     """Settings that a request must have."""
     elsewhere: frozenset[str] = frozenset()
-    """Settings that the URL says."""
+    """Settings that are part of the URL."""
     context: frozenset[str] = frozenset()
-    """Fields that refer to messages which the provider keeps: without them, what was said is lost."""
+    """Fields that refer to messages stored at the provider: without them, content is lost."""
     spelled: Callable[[JsonObject], JsonObject] | None = None
-    """Spells a request's keys as the table does."""
+    """Converts a request's keys to the table's spelling."""
     refusals: tuple[RefusedSettings, ...] = ()
     unsigned: Unsigned | None = None
     streams: Values = field(default_factory=_words)
-    """What holds for every stream of the API, whether or not the request says it."""
+    """Settings that apply to every stream of the API, even if the request does not state them."""
 
     @property
     def names(self) -> frozenset[str]:
-        """Every setting that has a place here."""
+        """Every setting with a place."""
         found = {setting.name for setting in self.settings if setting.at}
         return self.elsewhere.union(found, *(group.names for group in self.groups))
 
     def one(self, name: str) -> Setting | None:
-        """Get a setting's own place."""
+        """Return a setting's own place."""
         return next((setting for setting in self.settings if setting.name == name and setting.at), None)

@@ -1,4 +1,4 @@
-"""What OpenAI's relatives take beside the settings of its Chat Completions, and what they refuse: one row each.
+"""OpenAI's relatives: the settings that they add to Chat Completions, and those that they refuse, in one row each.
 
 Azure serves OpenAI's own API. The others copy it: each refuses some of its settings and adds some of its own.
 """
@@ -17,7 +17,7 @@ _OPENAI_ONLY: Final = frozenset(
     {"safety_identifier", "cache_options", "cache_retention", "moderation", "obfuscation", "prediction", "verbosity"}
     | {"modalities", "metadata", "store", "cache_key", "service_tier"}
 )
-"""What OpenAI alone has of its settings."""
+"""Settings that only OpenAI supports."""
 
 _TOKENS: Final = Setting("max_tokens", "max_tokens", "integer", ("max_completion_tokens",), low=1)
 _TOP_K: Final = Setting("top_k", "top_k", "integer")
@@ -31,21 +31,21 @@ class Relative:
 
     summary: str
     source: str
-    """Where this is said."""
+    """The source of these facts."""
     refuses: frozenset[str] = frozenset()
-    """Settings that it has no place for."""
+    """Settings that it does not support."""
     adds: tuple[Setting, ...] = ()
-    """Settings of its own, and those that have another place or range here."""
+    """Its own settings, and those with another place or range."""
     format: Group = output_format.CHAT
     reasoning: str = ""
-    """The key of a message that holds reasoning and is taken in a request too; empty: none is."""
+    """The message key of reasoning that requests accept too; "": none."""
     speakers: bool = True
-    """A message may name who speaks."""
+    """Whether a message may name its speaker."""
     developers: bool = False
-    """There are messages of the role `developer`; else they are of the system."""
+    """Whether the role `developer` exists; otherwise it becomes `system`."""
     custom_tools: bool = False
     gateway: bool = False
-    """Marks for the prompt cache and signed thoughts have a place."""
+    """Whether marks for the prompt cache and signed thoughts are supported."""
 
     @property
     def table(self) -> Table:

@@ -1,4 +1,4 @@
-"""The settings of each API: data, with where the ranges and words come from.
+"""The settings of each API as data, with the sources of ranges and words.
 
 Places and words are those of the SDKs' types: openai 3.54, anthropic 2.12, google-genai 3.4, mistralai 3.7,
 cohere 7.3.1, ollama 0.6.3, botocore 1.44.5.
@@ -17,7 +17,7 @@ from toolfmt.transcripts.settings.record import RefusedSettings, Setting, Table,
 
 
 def same_words(*words: str) -> dict[str, JsonValue]:
-    """Return the words of an API that are those of all."""
+    """Return a table of words that are the same in all APIs."""
     return {word: word for word in words}
 
 
@@ -26,7 +26,7 @@ def _tokens(place: str, *also: str, low: int = 1) -> Setting:
 
 
 def _penalties(inside: str = "", low: float | None = -2, high: float | None = 2) -> tuple[Setting, ...]:
-    """Make the settings of both penalties: OpenAI's documentation has -2 to 2."""
+    """Describe both penalties; the range is from OpenAI's documentation."""
     frequency, presence = (
         ("frequencyPenalty", "presencePenalty")
         if inside == "generationConfig."
@@ -39,7 +39,7 @@ def _penalties(inside: str = "", low: float | None = -2, high: float | None = 2)
 
 
 _DOCUMENTS: Final = frozenset({"documents"})
-"""What the model answers from, beside the messages, at Cohere, Groq and vLLM."""
+"""Documents beside the messages, at Cohere, Groq and vLLM."""
 _MODEL: Final = Setting("model", "model", "text")
 _STREAM: Final = Setting("stream", "stream", "flag")
 _METADATA: Final = Setting("metadata", "metadata", "object", most=16)
@@ -64,7 +64,7 @@ OPENAI_SHARED: Final = (
     Setting("moderation", "moderation", "any"),
 )
 
-# What servers that copy OpenAI's API take beside it is read, and not written to OpenAI.
+# Additional settings of servers that copy OpenAI's API are read, but not written for OpenAI.
 _GATEWAYS: Final = (
     Setting("top_k", "", "integer", ("top_k",)),
     Setting("min_p", "", also=("min_p",)),
@@ -172,7 +172,7 @@ ANTHROPIC: Final = Table(
 
 
 def _camel(fields: JsonObject) -> JsonObject:
-    """Spell a request's keys, and those of its configuration, in camelCase."""
+    """Convert the keys of a request and its configuration to camelCase."""
     fields = camel(fields)
     config = fields.get("generationConfig")
     if is_object(config):

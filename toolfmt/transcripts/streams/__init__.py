@@ -1,1 +1,1 @@
-"""Answers written as providers' streams."""
+"""Writes answers as providers' streams."""

@@ -1,4 +1,4 @@
-"""One provider's stream as another's, event by event or as text: what a relay needs between its two connections.
+"""Converts a provider's stream to another's, event by event or as text, for a relay between two connections.
 
     relay = StreamConverter("anthropic", "openai-chat", id="chatcmpl-1")
     for chunk in response.iter_bytes():
@@ -7,7 +7,7 @@
     relay.losses
 
 It does no input or output of its own. An event is held back only if the target's stream cannot express it yet. Text
-that holds a broken event, or ends before the answer does, ends the new stream in an error, after all that came before.
+with a broken event, or that ends before the answer, ends the new stream with an error, after everything before.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class StreamConverter:
         model: str = "",
         created: int = 0,
     ) -> None:
-        """Begin a stream: `source` and `target` are APIs' formats, as `read_stream` and `write_stream` take them.
+        """Start a stream: `source` and `target` are APIs' formats, as for `read_stream` and `write_stream`.
 
-        `id`, `model` and `created` (seconds since 1970) replace what the answer
-        says; without them, a stream that stays in its format stays as it is.
+        `id`, `model` and `created` (seconds since 1970) replace the answer's
+        own; without them, a stream within one format is unchanged.
         Raises `UnknownFormatError` for a format without streams.
         """
         self._api = api = known_of(target, APIS)
@@ -67,7 +67,7 @@ class StreamConverter:
     def feed(self, event: object) -> list[JsonObject]:
         """Convert one event: JSON, its text, or an SDK's object.
 
-        Raises `ParseError` with the event's number for a broken one; those that follow can be fed.
+        Raises `ParseError` with the event's number for a broken one; later events can still be fed.
         """
         try:
             events = self._reader.feed(event)
@@ -85,7 +85,7 @@ class StreamConverter:
         return made + self._written([])
 
     def feed_text(self, text: str | bytes) -> str:
-        """Convert a piece of a stream's text, cut anywhere; nothing after a broken event."""
+        """Convert a piece of a stream's text, cut anywhere; returns "" after a broken event."""
         if not isinstance(text, (str, bytes)):  # pyright: ignore[reportUnnecessaryIsInstance] - a caller may not check types
             raise TypeError(f"a piece of a stream's text is str or bytes, not {type(text).__name__}; feed takes events")
         if self._closed:
@@ -93,7 +93,7 @@ class StreamConverter:
         return self._lines(self._relayed(lambda: self._text.feed(text)))
 
     def close_text(self) -> str:
-        """End a stream of text; in an error, also in `info.failure`, if the answer is not complete."""
+        """End a stream of text; if the answer is incomplete, it ends with an error, also in `info.failure`."""
         self._closed = True
         rest = self._lines(self._relayed(self._text.close, _CUT_OFF))
         if not self._broken:
@@ -116,7 +116,7 @@ class StreamConverter:
             yield from self._fail(problem or f"the stream is broken: {error}")
 
     def _fail(self, reason: str) -> list[JsonObject]:
-        """End the stream in an error."""
+        """End the stream with an error."""
         self._broken = True
         failure = self.info.failure or Failure(kind="server", message=reason, status=502)
         self.info.error, self.info.failure = failure.message, failure
@@ -130,9 +130,9 @@ class StreamConverter:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The losses so far: what the answer held and the new stream cannot express.
+        """The losses so far: data of the answer that the new stream cannot express.
 
-        The path of each is `/NUMBER` of the first event after which it was known.
+        The path of each is `/NUMBER` of the event after which it was known.
         """
         return tuple(Loss(code, path, "dropped", detail) for (code, detail), path in self._lost.items())
 

@@ -1,10 +1,10 @@
-"""Turns the events of an answer into the blocks of a provider's stream, each as soon as it is certain.
+"""Writes an answer's events as the blocks of a provider's stream, each as soon as it is certain.
 
-The closing brace of a call's arguments is written with the call's end. So a call
-that fails after it has begun leaves arguments that are not a JSON object, whatever
-they were up to then, and nobody can take it for a call; one that has no arguments
-yet gets an opening brace, because none at all may mean `{}`. One that fails before
-it has begun becomes text, as the model wrote it.
+The closing brace of a call's arguments is written with the call's end. A call
+that fails after its beginning therefore leaves arguments that are not a JSON object,
+and no client can take it for a call; one without arguments
+so far gets an opening brace, because no arguments may mean `{}`. A call that fails before
+its beginning becomes text, as the model wrote it.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from toolfmt.transcripts.answering.answer_info import (
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind
 
 _CLOSING: Final = "} \t\r\n"
-"""How the text of a JSON object ends: with these, and a brace among them."""
+"""The characters at the end of a JSON object's text."""
 
 
 class Emitter:
     """Writes the events of one answer as one provider's stream; calls are numbered from 0 without gaps."""
 
     def __init__(self, table: Blocks, info: AnswerInfo, known: AnswerHead) -> None:
-        """Write the events of `table`; what `known` leaves open is taken from `info` when the first event comes."""
+        """Write the events of `table`; fields missing in `known` come from `info` at the first event."""
         self._table, self._info, self._head = table, info, known
         self._out: list[JsonObject] = []
         self._turns = None if table.interleaved else _InTurn()
@@ -60,7 +60,7 @@ class Emitter:
         self._events = self._length = self._number = self._ended = self._at = self._proved = 0
         self._cited = self._placed = self._weighed = 0
         self.dropped: dict[tuple[str, str], None] = {}
-        """What the stream has no place for, by the code of its loss and what it is."""
+        """Data without a place in the stream, by the code of its loss and its description."""
         self._steps: dict[type, Callable[[Any], None]] = {
             TextDelta: self._text,
             ReasoningDelta: self._reasoning,
@@ -72,7 +72,7 @@ class Emitter:
         }
 
     def feed(self, event: Event) -> list[JsonObject]:
-        """Write what one more event allows to be written."""
+        """Process an event and return the stream's events."""
         if type(event) not in self._steps:
             raise TypeError(f"an event of toolfmt is expected, not {type(event).__name__}; see read_stream")
         self._begin()
@@ -85,7 +85,7 @@ class Emitter:
         return written
 
     def close(self) -> list[JsonObject]:
-        """Write what the end of the answer allows to be written."""
+        """End the answer and return the stream's last events."""
         self._begin()
         if self._info.logprobs and not self._table.logprobs:
             self.dropped["answer_field", "logprobs"] = None
@@ -106,7 +106,7 @@ class Emitter:
         return self._out
 
     def _begin(self) -> None:
-        """Write what comes first."""
+        """Write the stream's beginning."""
         if not self._begun:
             known, info, self._begun = self._head, self._info, True
             self._head = AnswerHead(known.id or info.id, known.model or info.model, known.created or info.created)
@@ -118,7 +118,7 @@ class Emitter:
         self._steps[type(event)](event)
 
     def _prove(self) -> None:
-        """Write what proves the reasoning so far, which ends its block, or reasoning that is hidden."""
+        """Write the proof of the reasoning so far, which ends its block, or encrypted reasoning."""
         proofs = self._info.proofs
         while self._proved < len(proofs) and proofs[self._proved].at <= self._at:
             proof = proofs[self._proved]
@@ -151,13 +151,13 @@ class Emitter:
         self._say("reasoning", event.text)
 
     def _say(self, kind: StreamBlockKind, text: str) -> None:
-        """Write text, a refusal or reasoning, in the block that is open if that is of the same kind."""
+        """Write text, a refusal or reasoning, in the open block if that is of the same kind."""
         kind = kind if kind in self._table.delta else "text"
         block = self._words
         self._grow(block if block is not None and block.kind == kind else self._open(kind), text)
 
     def _notice(self, event: Notice) -> None:
-        """Write a source of the text that is open; every other notice is for whoever reads the events."""
+        """Write a citation of the open text; other notices have no place in streams."""
         if event.kind != "citations" or self._cited >= len(self._info.citations):
             return
         cited, block = self._info.citations[self._cited], self._words
@@ -234,7 +234,7 @@ class Emitter:
         self._emit(self._table.delta[block.kind](block, text))
 
     def _open(self, kind: StreamBlockKind, **fields: Any) -> StreamBlock:
-        """Begin a block, where the words before it end."""
+        """Begin a block, after ending an open block of text."""
         self._close(self._words)
         index = len(self._blocks)
         block = StreamBlock(kind, self._head, index, before=self._length, **fields)
@@ -264,12 +264,12 @@ class Emitter:
 
 
 class _InTurn:
-    """One call at a time, for streams that cannot interleave: what comes while a call is open waits until it ends.
+    """Reorders events for streams that cannot interleave calls: events during a call are held back until it ends.
 
     start 0, arguments 0, start 1, arguments 1, text, end 0, end 1
     start 0, arguments 0,                             end 0, start 1, arguments 1, end 1, text
 
-    Nothing else waits, and each thing waits once, so time is linear.
+    Each event is held back at most once, so time is linear.
     """
 
     def __init__(self) -> None:
@@ -278,7 +278,7 @@ class _InTurn:
         self._late: dict[int, list[Event]] = {}
 
     def feed(self, event: Event) -> Iterator[Event]:
-        """Return the events that may be written now."""
+        """Yield the events that may be written now."""
         index = event.index if isinstance(event, (CallStart, ArgumentsDelta, CallEnd, CallFailed)) else None
         ends = isinstance(event, (CallEnd, CallFailed))
         if index is not None and index in self._late:
@@ -301,7 +301,7 @@ class _InTurn:
                 yield from self.go_on()
 
     def go_on(self) -> Iterator[Event]:
-        """End the open call, and return what waited for that; a call that failed before it began has only failed."""
+        """End the open call and yield the held-back events; one that failed before its beginning yields its failure."""
         self._open = None
         while self._waiting and self._open is None:
             group = self._waiting.popleft()

@@ -1,4 +1,4 @@
-"""Parts of messages as blocks on the wire: one table reads them, writes them, and keeps what has no place of its own.
+"""Tables that read and write the parts of messages as blocks, and keep unknown fields.
 
     BLOCKS = PartTable("anthropic", (
         PartRow("text", TextPart, text("text")),
@@ -10,9 +10,9 @@
     BLOCKS.write(CallPart("f", {}, id="a", extra={"anthropic.caller": "x"}))
     {"type": "tool_use", "id": "a", "name": "f", "input": {}, "caller": "x"}
 
-A field is two functions: one puts what a block says into a new part, the other puts what a part
-says into a new block. A table is compiled once, into one reader for each type and one writer for
-each kind of part; what no block can say is a pair of functions in place of the fields.
+A field is two functions: one copies data of a block into a new part, the other copies data of a part
+into a new block. A table is compiled once, into one reader for each type and one writer for
+each kind of part; irregular blocks have a pair of functions instead of fields.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from toolfmt.transcripts.parts.values import located, own, plain_text, rest
 from toolfmt.transcripts.tables.fields import PartField
 
 MARK: Final = "cache_control"
-"""The mark for the prompt cache, which means the same to all who have it."""
+"""The key of the mark for the prompt cache, which means the same in all formats."""
 MARKED: Final = (TextPart, MediaPart, CallPart, ResultPart, ToolDeclaration)
-"""The parts that may have one."""
+"""The types of parts that may have a mark."""
 
 
 class PartRow:
-    """One kind of block: its type, the part that it is, and its fields; or the functions that read and write it."""
+    """One kind of block: its type, its part, and its fields, or functions that read and write are beside it."""
 
     def __init__(  # noqa: PLR0913 - a row of a table
         self,
@@ -64,9 +64,9 @@ class PartRow:
     ) -> None:
         """`when` says which parts are written as this block.
 
-        `keys` are those that `read` and `write` know: all others go to `extra` and come back. Without, the two see
-        to that themselves. `inside` says that the fields are under the type's key, and only those `around` them beside
-        it.
+        `keys` are those that `read` and `write` handle; all others go to `extra` and come back. Without `keys`, the
+        functions handle `extra` themselves. `inside`: the fields are under the type's key, and only those `around` them
+        are beside it.
         """
         self.type, self.part, self.fields, self.around = type, part, fields, around
         self.read, self.write, self.keys, self.when, self.inside = read, write, keys, when, inside
@@ -75,7 +75,7 @@ class PartRow:
 Point: TypeAlias = "tuple[Callable[[JsonValue], JsonObject | None], Callable[[JsonObject], JsonObject]]"
 """Reads and writes a mark for the prompt cache that comes after what it marks."""
 Further: TypeAlias = Callable[["JsonObject", Any, frozenset[str]], None]
-"""Puts what a block says beside the keys that its row knows into the part."""
+"""Copies a block's fields beyond its row's keys into the part."""
 _NEW: Final[dict[type, Callable[[], Part]]] = {
     TextPart: lambda: TextPart(""),
     ReasoningPart: lambda: ReasoningPart(""),
@@ -103,7 +103,7 @@ class PartTable:
         spelled: Callable[[JsonObject], JsonObject] | None = None,
         says: Callable[[JsonValue], tuple[Said, ...]] | None = None,
     ) -> None:
-        """`tag` is the key of a block's type, empty if the type is itself a key, None if all blocks have one type.
+        """`tag` is the key of a block's type; "" if the type is itself a key, None if all blocks have one type.
 
         `says` reads what has no block. Of rows with the same type or part, the first that fits is taken.
 
@@ -130,7 +130,7 @@ class PartTable:
         return self._readers.keys()
 
     def read(self, item: JsonValue) -> Part:
-        """Read a block; one that is not understood is kept as it came."""
+        """Read a block; an unknown one is kept unchanged."""
         if not is_object(item):
             return TextPart(item) if self._strings and isinstance(item, str) else OpaquePart(self.owner, item)
         block = item if self._spelled is None else self._spelled(item)
@@ -190,7 +190,7 @@ class PartTable:
         return OpaquePart(self.owner, item, tuple(found for found in readable if not isinstance(found, OpaquePart)))
 
     def write(self, part: Part) -> JsonValue:
-        """Write a part; None if it has no place."""
+        """Write a part; return None if the format has no place for it."""
         writer = self._writers.get(type(part))
         if writer is not None and (block := writer(part)) is not None:
             return block
@@ -201,7 +201,7 @@ class PartTable:
         return self.write(TextPart(part.text, extra=part.extra)) if isinstance(part, RefusalPart) else None
 
     def write_list(self, parts: Iterable[Part]) -> list[JsonValue]:
-        """Write parts as a list of blocks; what has no place is left out."""
+        """Write parts as a list of blocks; parts without a place are left out."""
         if self._point is None:
             return [block for part in parts if (block := self.write(part)) is not None]
         blocks: list[JsonValue] = []
@@ -212,7 +212,7 @@ class PartTable:
         return blocks
 
     def write_all(self, parts: Sequence[Part]) -> JsonValue:
-        """Write a content: text where it is one text, else a list of blocks."""
+        """Write a content: a single text as text, anything else as a list of blocks."""
         text = plain_text(parts)
         return self.write_list(parts) if text is None else text
 
@@ -264,7 +264,7 @@ class PartTable:
         return taking
 
     def _take(self, body: JsonObject, part: Any, known: frozenset[str], owner: str) -> None:
-        """Take what a block says beside the keys that are known."""
+        """Copy a block's unknown fields into the part."""
         if self._further is not None:
             self._further[0](body, part, known)
             return
@@ -279,7 +279,7 @@ class PartTable:
         fields = [] if made is not None else self._fields(block)
         writes = tuple(field.write for field in fields if field.write is not None)
         around = tuple(field.write for field in block.around if field.write is not None)
-        marks = self._marks == "kept" and block.part is not ReasoningPart  # which Anthropic's API refuses on a thought
+        marks = self._marks == "kept" and block.part is not ReasoningPart  # Anthropic's API refuses marks on thoughts
         inside, tag, further = block.inside, self._tag, self._further
         holds = "extra" in block.part.__slots__
 
@@ -323,7 +323,7 @@ def _where(when: Callable[[Any], bool], write: Callable[[Any], JsonValue]) -> Ca
 
 
 def marked(last: Sequence[Part | ToolDeclaration], mark: JsonObject | None) -> bool:
-    """Put a mark on the last part or tool, if it can have one and has none."""
+    """Put a mark on the last part or tool, if it may have one and has none."""
     if mark is None or not last or not isinstance(last[0], MARKED) or MARK in last[0].extra:
         return False
     last[0].extra[MARK] = mark
@@ -331,7 +331,7 @@ def marked(last: Sequence[Part | ToolDeclaration], mark: JsonObject | None) -> b
 
 
 def _put_inside(item: JsonObject, body: JsonObject, further: JsonObject, kind: str) -> None:
-    """Move the further fields of a block's body into it; a field of the table has written those of other places."""
+    """Move the extra fields of a block's body into the body; the table has written those of other places."""
     for key, value in further.items():
         place, dot, name = key.partition(".")
         if dot:
@@ -341,7 +341,7 @@ def _put_inside(item: JsonObject, body: JsonObject, further: JsonObject, kind: s
 
 
 def content(key: str, inside: PartTable | None = None, *, listed: bool = False) -> Callable[[PartTable], PartField]:
-    """What a tool gave back: text or a list of blocks, of the same table or another; `listed`: a list alone."""
+    """The field of a tool's result: text or a list of blocks, of this or another table; `listed`: only a list."""
 
     def bound(table: PartTable) -> PartField:
         table = inside or table
@@ -364,7 +364,7 @@ def content(key: str, inside: PartTable | None = None, *, listed: bool = False) 
 
 
 def returned(key: str, inside: PartTable | None = None, *, objects: bool = False) -> Callable[[PartTable], PartField]:
-    """What a tool gave back: text, a list of blocks, or any other JSON value; `objects`: of those, only an object."""
+    """The field of a tool's result: text, a list of blocks, or any JSON value; `objects`: only JSON objects."""
 
     def bound(table: PartTable) -> PartField:
         table = inside or table

@@ -1,9 +1,9 @@
-"""How a request says which of its tools may be called; a value that is not understood is kept as it came.
+"""The choice among a request's tools; an unknown value is kept unchanged.
 
     "auto"                                           {"type": "auto"}
     {"type": "function", "function": {"name": "f"}}  {"type": "tool", "name": "f"}
 
-OpenAI's words, which its relatives share, and those of an object with a type, which Anthropic and the AI SDK have.
+OpenAI's form, which its relatives share, and an object with a type, as in Anthropic's API and the AI SDK.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def spelled(mode: Mode, words: Mapping[str, Mode]) -> str | None:
 
 
 def demanded(choice: ToolChoice) -> str:
-    """Return the only tool that is to be called; empty if that is not the choice."""
+    """Return the only tool that must be called, or "" for any other choice."""
     return choice.names[0] if len(choice.names) == 1 and choice.mode == "required" else ""
 
 
 def typed(key: str, name: str, words: Mapping[str, Mode] = MODES, *, known: Sequence[str] = ()) -> ChoicePlace:
-    """Make the place of a choice that has a `type`, which is a word or `tool` with a tool's name under a key."""
+    """Describe a choice with a `type`: a word, or `tool` with a tool's name under a key."""
 
     def read(value: JsonValue) -> ToolChoice | None:
         kind = value if isinstance(value, str) else word(value, "type")
@@ -55,9 +55,9 @@ def openai(
     nested: bool = True,
     custom: bool = True,
 ) -> ChoicePlace:
-    """Make the place of OpenAI's `tool_choice`: a word, a tool, or several that are allowed; all forms are read.
+    """Describe OpenAI's `tool_choice`: a word, a tool, or several allowed tools; all forms are read.
 
-    `named` says how many tools may be named, `nested` that they are under their kind, which may be `custom`.
+    `named` is how many tools may be named; `nested`: they are under their kind, which may be `custom`.
     """
 
     def read(value: JsonValue) -> ToolChoice | None:

@@ -1,4 +1,4 @@
-"""How a format declares a function: one table reads and writes it; what is not a function is the provider's own kind.
+"""Tables that read and write declarations of functions; other tools are the provider's own kinds.
 
 TOOLS = Declaring(owner="anthropic", schema="input_schema", strict=True, marks="kept")
 TOOLS.read({"name": "f", "input_schema": {"type": "object"}, "type": "custom"})
@@ -30,47 +30,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaring:
-    """How an API declares a function: an object with a `name`, which may have a `description`."""
+    """Describes an API's declaration of a function: an object with a `name` and an optional `description`."""
 
     owner: str
     under: tuple[str, ...] = ("",)
-    """The keys that declarations are read under; empty: none. The first is written, or `custom` for such a tool."""
+    """The keys under which declarations are read; "": directly. The first is written, or `custom` for such a tool."""
     schema: str = "parameters"
     """The place of the schema."""
     custom: str = ""
-    """The key of what a tool for free text takes; empty: there are no such tools."""
+    """The key of the input of a tool for free text; "": there are no such tools."""
     form: tuple[Callable[[JsonValue], JsonValue], Callable[[JsonValue], JsonValue]] | None = None
-    """Reads and writes a schema, or what a tool for free text takes, that is in words of the format's own."""
+    """Reads and writes a schema, or a free-text tool's input, in the format's own spelling."""
     typed: bool = False
-    """A declaration says its kind: `"type": "function"`."""
+    """Whether a declaration states its kind: `"type": "function"`."""
     identity: Literal["name", "schema", "any"] = "name"
-    """The key that only a function has; `any`: there is nothing else."""
+    """The key that only functions have; `any`: there are only functions."""
     description: Literal["given", "filled", "always"] = "given"
-    """An empty description is written too, or none is, or one is demanded."""
+    """When a description is written: if given, also if empty, or always."""
     refuses: bool = False
-    """A description that is not text is refused; else it is a further field."""
+    """Whether a description that is not text is refused; otherwise it is an extra field."""
     strict: bool = False
-    """A declaration may say that the schema is strict."""
+    """Whether a declaration may state that the schema is strict."""
     states_strict: bool = True
-    """And this is written too."""
+    """Whether strictness is also written."""
     marks: Literal["", "read", "kept"] = ""
-    """Marks for the prompt cache are beside declarations, and are written too (`kept`)."""
+    """Whether marks for the prompt cache beside declarations are read, or also written (`kept`)."""
     point: Point | None = None
-    """Such marks come after declarations: how one is read and written."""
+    """How a mark after declarations is read and written."""
     further: tuple[Further, Callable[[JsonObject, Any], JsonObject]] | None = None
-    """Takes what a declaration says beside, and puts it back."""
+    """Reads a declaration's extra fields, and writes them back."""
     bare: JsonObject | None = None
     """The schema that is written for a tool without one; None writes nothing."""
     objects: bool = False
-    """A schema is always of an object."""
+    """Whether a schema is always of an object."""
     nulls: bool = False
-    """A declaration always has a schema and says whether it is strict, if only that it is not known."""
+    """Whether a declaration always has a schema and a strictness, possibly null."""
     kept: bool = False
-    """A declaration that is unchanged is written as it was read."""
+    """Whether an unchanged declaration is written as it was read."""
     hosted: Callable[[Any], ToolDeclaration] | None = None
-    """Reads all that is not a function; without it, what is not an object is refused."""
+    """Reads everything that is not a function; without it, values other than objects are refused."""
     spelled: Callable[[JsonObject], JsonObject] | None = None
-    """Gives a declaration the spelling of this table."""
+    """Converts a declaration to the spelling of this table."""
 
     def read(self, item: JsonValue) -> ToolDeclaration:
         """Read a declaration; raises ParseError, whose text begins with the key, for anything else."""
@@ -113,7 +113,7 @@ class Declaring:
         return tool
 
     def write(self, tool: ToolDeclaration) -> JsonObject | None:
-        """Write a declaration; None if the API has no words for it."""
+        """Write a declaration; return None if the API cannot express it."""
         if self.kept and tool.origin == self.owner:
             return tool.source
         if tool.kind == "hosted":
@@ -162,7 +162,7 @@ class Declaring:
         return tools
 
     def write_list(self, tools: Iterable[ToolDeclaration]) -> list[JsonValue]:
-        """Write declarations; what the API has no words for is left out."""
+        """Write declarations; those that the API cannot express are left out."""
         items: list[JsonValue] = []
         for tool in tools:
             if (item := self.write(tool)) is not None:
@@ -172,15 +172,15 @@ class Declaring:
         return items
 
     def listed(self, key: str = "tools") -> ToolsPlace:
-        """Make the place of a list of declarations."""
+        """Describe the place of a list of declarations."""
         return ToolsPlace(key, self.read_list, self.write_list)
 
 
 def fitted(tools: Sequence[ToolDeclaration], rules: Rules, names: Callable[[str], str]) -> tuple[ToolDeclaration, ...]:
     """Fit declarations to what a format's provider accepts; its own kinds stay as they are.
 
-    A declaration that asks for strictness which its schema can't have is sent without: a provider would refuse it. A
-    schema that has no form at all stays as it is, and `check` says why it is refused.
+    A declaration whose schema cannot be strict is sent as not strict, because a provider would refuse it. A
+    schema that cannot be expressed stays unchanged, and `check` reports why it is refused.
     """
     return tuple(
         tool if tool.kind == "hosted" else _schema(_kind(_named(tool, names(tool.name)), rules), rules)
@@ -189,9 +189,9 @@ def fitted(tools: Sequence[ToolDeclaration], rules: Rules, names: Callable[[str]
 
 
 def choosable(sent: Transcript, after: Transcript) -> Transcript:
-    """Leave out of a request a choice of tools that the format has no words for, as `after` was read back.
+    """Leave out a choice of tools that the format cannot express, judged by `after`, the read-back.
 
-    A request without tools says nothing of them: every provider refuses an empty list with a choice. A choice of
+    A request without tools has no choice either: every provider refuses an empty list with a choice. A choice of
     which nothing is left allows no tool rather than all of them.
     """
     choice, tools = sent.tool_choice, sent.tools
@@ -213,7 +213,7 @@ def _named(tool: ToolDeclaration, name: str) -> ToolDeclaration:
 
 
 def _kind(tool: ToolDeclaration, rules: Rules) -> ToolDeclaration:
-    """Declare a tool for free text as a function of one text, which its grammar describes."""
+    """Declare a free-text tool as a function with one text argument, described by its grammar."""
     if tool.kind != "custom" or rules.custom_tools:
         return tool
     text: JsonObject = {"type": "string"}
@@ -228,7 +228,7 @@ def _schema(tool: ToolDeclaration, rules: Rules) -> ToolDeclaration:
         return tool
     stated, accepted = rules.schema_of(tool)
     if stated is not tool.parameters:
-        # A copy has no source: it is written in the dialect that the format has for schemas of any origin.
+        # A copy without a source is written in the format's dialect for foreign schemas.
         return tool if not any(refusals(stated, accepted)) else _schema(replace(tool), rules)
     try:
         schema = lower(stated, accepted)

@@ -1,4 +1,4 @@
-"""The fields of a table of blocks: each reads a key of a block into a part, and writes it from there.
+"""The fields of a table of blocks: each reads a block's key into a part, and writes it back.
 
 text("name", "name")        the text under `name`, which a block has to have
 ident("tool_use_id")        an id, where there is one
@@ -19,7 +19,7 @@ from toolfmt.transcripts.parts.citations import CitationForm, cited
 from toolfmt.transcripts.parts.values import argument_object, argument_value, arguments_at, give
 
 Odd: TypeAlias = Literal["refuse", "opaque", "beside"]
-"""What becomes of a value of the wrong type: the read fails, its block is opaque, or it is a further field."""
+"""How to treat a value of the wrong type: fail, make the block opaque, or keep it as an extra field."""
 
 
 class PartField(NamedTuple):
@@ -28,13 +28,13 @@ class PartField(NamedTuple):
     keys: tuple[str, ...]
     """The keys that it reads; all others go to `extra`."""
     read: Callable[[JsonObject, Any], bool | None]
-    """Put what a block says into a part: False if it is no such block, None if the keys are further fields."""
+    """Copies a block's data into a part; returns False for a block of another kind, None to keep the keys as extra."""
     write: Callable[[Any, JsonObject], bool | None] | None = None
-    """Put what a part says into a block; False if the format has no place for the part."""
+    """Copies a part's data into a block; returns False if the format has no place for the part."""
 
 
 def text(key: str, attribute: str = "text", *, odd: Odd = "opaque", default: str | None = None) -> PartField:
-    """Text that a block has to have, or the `default` if it has none."""
+    """Required text of a block, or the `default` if it is missing."""
 
     def read(item: JsonObject, part: Any) -> bool | None:
         found = item.get(key, default)
@@ -52,7 +52,7 @@ def text(key: str, attribute: str = "text", *, odd: Odd = "opaque", default: str
 
 
 def option(key: str, attribute: str, *, odd: Odd = "beside") -> PartField:
-    """Text that a block may have."""
+    """Optional text of a block."""
 
     def read(item: JsonObject, part: Any) -> bool | None:
         found = item.get(key)
@@ -79,7 +79,7 @@ def ident(key: str, *, odd: Odd = "beside") -> PartField:
 
 
 def proof(key: str, owner: str, attribute: str = "signature", *, odd: Odd = "beside") -> PartField:
-    """What proves a part to its maker, whose it is then."""
+    """The signature of a part, which makes the part belong to its owner."""
     given = option(key, attribute, odd=odd).read
 
     def read(item: JsonObject, part: Any) -> bool | None:
@@ -97,7 +97,7 @@ def proof(key: str, owner: str, attribute: str = "signature", *, odd: Odd = "bes
 
 
 def arguments(key: str, form: Literal["object", "value", "text", "either"] = "object") -> PartField:
-    """A call's arguments: a JSON object, any value with text for what is not JSON, or JSON text; `either` is read."""
+    """A call's arguments: a JSON object, any value (text if it is not JSON), or JSON text; `either` reads both."""
 
     def read(item: JsonObject, part: CallPart) -> bool:
         give(part, arguments_at(item, key))
@@ -120,7 +120,7 @@ _WRITTEN: Final[dict[str, Callable[[CallPart], JsonValue]]] = {
 
 
 def flag(key: str, *, value: JsonValue = True) -> PartField:
-    """A result is an error where the key has a value, by default anything that is true, and else nothing is written."""
+    """Whether a result is an error: the key has this value, by default any true one; otherwise it is not written."""
 
     def read(item: JsonObject, part: ResultPart) -> bool:
         found = item.get(key)
@@ -135,7 +135,7 @@ def flag(key: str, *, value: JsonValue = True) -> PartField:
 
 
 def shared(key: str) -> PartField:
-    """What a block may say beside its fields, which means the same to all formats that have it."""
+    """An extra field of a block with the same meaning in all formats that have it."""
 
     def read(item: JsonObject, part: Any) -> bool:
         if item.get(key) is not None:
@@ -150,7 +150,7 @@ def shared(key: str) -> PartField:
 
 
 def constant(key: str, value: JsonValue, *, needed: bool = True) -> PartField:
-    """A key that always has one value; else a block is of another kind, unless that is not `needed`."""
+    """A key with a constant value; a block with another value is of another kind, unless the value is not `needed`."""
 
     def read(item: JsonObject, _: Any) -> bool:
         return not needed or item.get(key) == value
@@ -162,7 +162,7 @@ def constant(key: str, value: JsonValue, *, needed: bool = True) -> PartField:
 
 
 def where(fits: Callable[[JsonObject], bool], *ignored: str) -> PartField:
-    """Nothing of its own: blocks that do not fit are opaque, keys that are `ignored` say nothing."""
+    """A condition: blocks that do not fit are opaque; `ignored` keys have no meaning."""
 
     def read(item: JsonObject, _: Any) -> bool:
         return fits(item)
@@ -173,7 +173,7 @@ def where(fits: Callable[[JsonObject], bool], *ignored: str) -> PartField:
 def citations(
     key: str, form: CitationForm | None, own: Callable[[JsonObject], bool], *, odd: Odd = "beside"
 ) -> PartField:
-    """The sources of a text: the format's `own` as they came, others in its form if there is one."""
+    """The citations of a text: the format's `own` unchanged, others in its form if there is one."""
 
     def read(item: JsonObject, part: TextPart) -> bool | None:
         found = item.get(key)
@@ -198,4 +198,4 @@ def _odd(key: str, found: JsonValue, odd: Odd) -> bool | None:
 
 
 ABOUT: Final = (shared("context"), shared("citations"))
-"""What the user says of a document, and whether it is cited."""
+"""A document's context, and whether it is cited."""

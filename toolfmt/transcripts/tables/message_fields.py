@@ -1,6 +1,6 @@
-"""The fields of a table of messages: each holds parts beside the content, such as calls or reasoning.
+"""The fields of a table of messages: each contains parts beside the content, such as calls or reasoning.
 
-thought("reasoning_content")               what is thought before the content
+thought("reasoning_content")               the thought before the content
 listed("tool_calls", CALLS, "function")    calls, each an object that names its function
 """
 
@@ -17,33 +17,33 @@ from toolfmt.model import JsonObject
 from toolfmt.transcripts.tables.blocks import PartTable
 
 NOTHING: Final = frozenset[str]()
-"""No key is understood."""
+"""No understood key."""
 
 
 class MessageField(NamedTuple):
-    """A field of messages that holds parts, beside the content: calls, reasoning, a refusal."""
+    """A field of messages that contains parts beside the content: calls, reasoning, a refusal."""
 
     keys: tuple[str, ...]
     read: Callable[[JsonObject, list[Part]], AbstractSet[str]]
-    """Add what a message says there to its parts, and return the keys that are understood."""
+    """Adds the field's parts to a message's parts, and returns the understood keys."""
     kind: type[Part] | None = None
-    """The kind of part that is written there; None: the field is only read."""
+    """The type of part that is written; None: the field is only read."""
     write: Callable[[list[Any], JsonObject], bool] = lambda _, __: False
-    """Put these parts into a message; whether that makes it one, even without content."""
+    """Writes parts into a message; returns whether they make it valid without content."""
     pick: Callable[[Sequence[Part]], Sequence[Part]] | None = None
-    """Picks the parts that are written there; None: all of their kind."""
+    """Selects the parts that are written; None: all of the type."""
     shared: bool = False
-    """The parts are in the content too."""
+    """Whether the parts are in the content too."""
     first: bool = False
-    """The parts come before those of the content."""
+    """Whether the parts come before those of the content."""
     instead: bool = False
-    """A message with this field needs no content."""
+    """Whether a message with this field needs no content."""
     role: Role | None = None
     """The only role whose messages have the field; None: all."""
 
 
 def thought(key: str, *, between: str = "\n\n") -> MessageField:
-    """What the model thinks before it speaks, as one text."""
+    """The model's reasoning before its content, as one text."""
 
     def read(item: JsonObject, parts: list[Part]) -> AbstractSet[str]:
         text = item[key]
@@ -61,7 +61,7 @@ def thought(key: str, *, between: str = "\n\n") -> MessageField:
 
 
 def listed(key: str, table: PartTable, named: str, *, refuses: bool = False, instead: bool = False) -> MessageField:
-    """A list of calls, which a table reads where each is named under a key; another is a further field, or refused."""
+    """A list of calls, which a table reads if each has its name under a key; others are extra fields, or refused."""
 
     def read(item: JsonObject, parts: list[Part]) -> AbstractSet[str]:
         items = item[key]

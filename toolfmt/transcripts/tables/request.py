@@ -1,12 +1,12 @@
-"""The request around a conversation's messages: one table says where a format keeps what, and reads and writes it.
+"""Tables that read and write a request around the messages: one table states where a format keeps what.
 
     REQUEST = RequestTable(owner="anthropic", roles={"user": "user", "assistant": "assistant"}, blocks=BLOCKS,
                       system=SystemPlace("system", BLOCKS.read_all, BLOCKS.write_all), tools=TOOLS.listed())
     REQUEST.read({"system": "Be brief.", "messages": [...], "tools": [...], "max_tokens": 9})
     Transcript((Message("system", ...), ...), (ToolDeclaration(...),), extra={"anthropic.max_tokens": 9})
 
-A list of messages alone is read too. A value is written as it was read where it is unchanged;
-keys that are not read, or hold what is not understood, go to `extra`.
+A list of messages alone is read too. An unchanged value is written as it was read;
+unknown keys, and keys with unknown values, go to `extra`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SystemPlace:
     key: str
     read: Callable[[JsonValue], tuple[Part, ...]]
     write: Callable[[Sequence[Part]], JsonValue]
-    """Write the value under the key; None leaves it out."""
+    """Writes the value under the key; None leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class ToolsPlace:
 
     key: str
     read: Callable[[JsonValue], Iterable[ToolDeclaration]]
-    """Read the value under the key."""
+    """Reads the value under the key."""
     write: Callable[[Sequence[ToolDeclaration]], JsonValue]
-    """Write the value under the key; None leaves it out."""
+    """Writes the value under the key; None leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,74 +58,74 @@ class ChoicePlace:
 
     key: str
     read: Callable[[JsonValue], ToolChoice | None]
-    """None for what is not understood, which is kept as it came."""
+    """Reads the value; returns None for an unknown one, which is kept unchanged."""
     write: Callable[[ToolChoice, Sequence[ToolDeclaration]], JsonValue]
-    """Write the value under the key, beside these tools; None leaves it out."""
+    """Writes the value under the key, beside these tools; None leaves it out."""
     known: Sequence[str] = ()
-    """The keys of an object there that are read: others are further fields; empty: it is all read."""
+    """The keys of an object that are read; others are extra fields; empty: all are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTable:
-    """Where a format keeps what a request says."""
+    """Describes where a format keeps a request's data."""
 
     owner: str
     roles: Mapping[str, Role]
     blocks: PartTable
-    """What a message's content is made of."""
+    """The blocks of a message's content."""
     content: str = "content"
     texts: bool = True
-    """A content may be text; else it is a list of blocks."""
+    """Whether a content may be text; otherwise it is a list of blocks."""
     write_content: Callable[[Sequence[Part], Role], JsonValue] | None = None
-    """Writes a content in another way than the blocks."""
+    """Writes a content differently from the blocks."""
     fields: tuple[MessageField, ...] = ()
     """The fields beside the content, in the order in which they are written."""
     name: str = ""
-    """The key that names the speaker."""
+    """The key of the speaker's name."""
     names: bool = True
-    """A new message may name its speaker; else that is only read."""
+    """Whether a new message may name its speaker; otherwise the name is only read."""
     loose: bool = False
-    """A name that is not text is a further field; else it is refused."""
+    """Whether a name that is not text is an extra field; otherwise it is refused."""
     result: tuple[Callable[[JsonObject], Part], Callable[[ResultPart], JsonValue]] | None = None
     """Reads and writes a message that is one result."""
     empty: Literal["never", "alone", "always"] = "never"
-    """Which messages are written without content: those that had no parts, or those too whose parts have no place."""
+    """Which messages are written without content: those without parts, or also those whose parts have no place."""
     no_content: Literal["null", "absent", "empty"] = "empty"
-    """What the content is of a message whose fields say all."""
+    """The content of a message that consists of its fields."""
     read_message: Callable[[JsonObject, Role], Message | Sequence[Message]] | None = None
-    """Reads a message that is more than its role and content; several of the hub's where the format has them in one."""
+    """Reads an irregular message; several messages if the format combines them in one."""
     write_message: Callable[[Message], Iterable[JsonValue]] | None = None
-    """Writes such a message that is new or changed; nothing if nothing of it has a place."""
+    """Writes an irregular message that is new or changed; nothing if none of it has a place."""
     write_run: Callable[[Sequence[Message]], Iterable[JsonValue]] | None = None
-    """Writes several messages that one value holds, where `read_message` gives several."""
+    """Writes several messages as one value, if `read_message` returns several."""
     joins: Callable[[list[Message], Message], bool] = lambda _, __: False
     """Whether a message continues the value of those before it."""
     answered_inside: bool = False
-    """Calls and results are one value: one that results were added after is written anew, with them."""
+    """Whether calls and results are one value, which is written anew when results are added."""
     ids: tuple[str, str] | None = None
-    """The key of each message's id, and how an id begins that only counts the messages; nothing else gives one."""
+    """The key of each message's id, and the prefix of ids that only count messages."""
     ignored: frozenset[str] = frozenset()
-    """Further keys of messages that say nothing."""
+    """Extra keys of messages without a meaning."""
     read_items: Callable[[Sequence[JsonValue]], Iterable[Message]] | None = None
-    """Reads all messages, where several values make one, whose source is their list; else each is read by itself."""
+    """Reads all messages if several values form one, whose source is their list; otherwise each is read alone."""
     role: str = "role"
     messages: str = "messages"
     system: SystemPlace | None = None
     tools: ToolsPlace | None = None
     choice: ChoicePlace | None = None
     parallel: str = ""
-    """The key of whether several calls may be made at once."""
+    """The key that states whether parallel calls are allowed."""
     request: bool = True
-    """A request is always an object; else a list of messages is, where there is nothing more to say."""
+    """Whether a request is always an object; otherwise messages alone are written as a list."""
     words: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
-    """The format's word for each role; results are the user's where they have none of their own."""
+    """The format's word for each role; results without a role of their own are the user's."""
     plan: Callable[[tuple[str, ...], Role], tuple[Sequence[MessageField], Sequence[MessageField]]] = field(
         init=False, repr=False, compare=False
     )
-    """Picks the fields of a message with these keys and this role: those before the content, and the others."""
+    """Selects the fields of a message by its keys and role: those before the content, and the others."""
 
     def __post_init__(self) -> None:
-        """Find the words and plan the fields."""
+        """Compute the words and the plan of the fields."""
         words: dict[str, str] = {role: name for name, role in list(self.roles.items())[::-1]}
         others = {"developer": words.get("system", ""), "tool": words.get("user", "")}
         object.__setattr__(self, "words", others | words)
@@ -187,7 +187,7 @@ class RequestTable:
         return value
 
     def read_messages(self, items: Sequence[JsonValue], key: str = "") -> list[Message]:
-        """Read a list of messages, which is under a key; each keeps the value that it was read from."""
+        """Read a list of messages under a key; each keeps its source value."""
         messages: list[Message] = []
         where, owner, speaker, roles = f"/{key or self.messages}", self.owner, self.role, self.roles
         read = self.read_message or self.read_plain
@@ -219,7 +219,7 @@ class RequestTable:
         return first
 
     def write(self, transcript: Transcript) -> JsonValue:
-        """Write a request's object; leading instructions are in their place."""
+        """Write a request's object, with leading instructions in their place."""
         value: JsonObject = own(transcript.extra, self.owner)
         messages = transcript.messages
         if self.system is not None:
@@ -246,7 +246,7 @@ class RequestTable:
                 value[self.choice.key] = value.get(self.choice.key, {}) | chosen if self.choice.known else chosen
 
     def write_messages(self, messages: Sequence[Message]) -> list[JsonValue]:
-        """Write messages; those that are unchanged as they were read."""
+        """Write messages; unchanged ones as they were read."""
         items: list[JsonValue] = []
         if self.write_run is None:
             for message in messages:
@@ -261,7 +261,7 @@ class RequestTable:
     def _counted(
         self, items: list[JsonValue], messages: Sequence[Message], key: str, start: str
     ) -> Iterator[JsonValue]:
-        """Give values an id that have none and are new: their number, unless it is taken."""
+        """Give new values without an id their number as id, unless it is taken."""
         sources = [message.source for message in messages if message.origin == self.owner]
         kept = {id(one.whole if isinstance(one, SharedSource) else one) for one in sources}
         taken = {word(item, key) for item in items}
@@ -276,13 +276,13 @@ class RequestTable:
             yield {key: f"{start}{number}", **item}
 
     def write_one(self, message: Message) -> Iterable[JsonValue]:
-        """Write a message; one that is unchanged as it was read."""
+        """Write a message; an unchanged one as it was read."""
         if message.origin == self.owner:
             return (message.source,) if self.read_items is None else message.source
         return (self.write_message or self.write_plain)(message)
 
     def read_plain(self, item: JsonObject, role: Role) -> Message:
-        """Read a message that says no more than the table does."""
+        """Read a regular message."""
         if not (self.texts or is_array(item.get(self.content))):
             raise ParseError(f": expected a message with a list under `{self.content}`")
         if role == "tool" and self.result is not None:
@@ -310,7 +310,7 @@ class RequestTable:
         return Message(role, tuple(parts), name, rest(item, known, self.owner))
 
     def write_plain(self, message: Message) -> Iterable[JsonValue]:
-        """Write such a message."""
+        """Write a regular message."""
         if message.role == "tool" and self.result is not None:
             return [self.result[1](part) for part in message.parts if isinstance(part, ResultPart)]
         part = message.parts[0] if len(message.parts) == 1 else None
@@ -336,7 +336,7 @@ class RequestTable:
         return (item | own(message.extra, self.owner),) if message.extra else (item,)
 
     def _write_fields(self, parts: Sequence[Part], item: JsonObject) -> tuple[Sequence[Part], bool, bool]:
-        """Write the fields beside the content; return what is left for it, and what the fields make of the message."""
+        """Write the fields beside the content; return the parts left for it, and two flags about the fields."""
         if not self.fields:
             return parts, False, False
         has_fields = instead = False
