@@ -30,7 +30,7 @@ from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Example
 from toolfmt.dialect.syntax import BODY_SLOTS, Syntax, spelled
-from toolfmt.errors import ParseError, ToolFmtError
+from toolfmt.errors import ParseError, ToolFmtError, UnknownDialectError
 from toolfmt.events import API, CallFailed
 from toolfmt.formatters.examples import any_call
 from toolfmt.formatters.templating import render_template
@@ -197,6 +197,8 @@ def feedback(failure: CallFailed, *, tools: object = None, **choice: Unpack[Choi
     if failure.dialect and nothing_chosen(choice):
         if failure.dialect == API:
             return api_feedback(failure, tools=tools)
+        if failure.dialect not in (choice.get("registry") or default_registry()):
+            raise UnknownDialectError("dialect", failure.dialect, advice="give the same dialect= as to parse")
         choice["dialect"] = failure.dialect
     dialect = chosen(choice)[0]
     return _feedback(dialect, tools, failure.reason, _placed(failure), failure.raw, failure.name, failure)

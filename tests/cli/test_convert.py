@@ -301,6 +301,11 @@ def test_a_conversation_of_no_format_gets_the_likely_one(run: Run, value: Any, s
     assert (code, f"the most likely is {said}" in err) == (2, True), err
 
 
+def test_a_pointer_without_its_slash_is_refused_before_rows_are_read(run: Run) -> None:
+    code, _, err = run("convert", "--at", "body", "--to", "anthropic", stdin=lines(PLAIN))
+    assert (code, "give --at /body" in err) == (2, True), err
+
+
 def test_null_is_called_null(run: Run) -> None:
     assert "identifies its format (null)" in run("convert", "--to", "anthropic", stdin="null\n")[2]
 
@@ -309,7 +314,8 @@ def test_rows_of_logs_say_what_they_lack(run: Run) -> None:
     request = {"messages": PLAIN}
     failed = {"request": request, "response": {"error": {"message": "boom"}}}
     options = ("--at", "/request", "--answer", "/response", "--to", "openai-chat")
-    assert "<stdin>:1: /response: an API's error: boom" in run("convert", *options, stdin=lines(failed))[2]
+    for given in (options, options[-2:]):
+        assert "<stdin>:1: /response: an API's error: boom" in run("convert", *given, stdin=lines(failed))[2]
     code, out, _ = run("convert", *options, stdin=lines(request))
     assert (code, json.loads(out)) == (0, request), "a row without that place"
     assert "the row itself" not in run("convert", *options, stdin=lines({"no": 1}))[2]

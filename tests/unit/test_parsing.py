@@ -261,3 +261,13 @@ def test_a_parser_of_ones_own_claims_no_more_than_a_text_can(said: dict[str, Any
 
     own = replace(default_registry().dialect("hermes"), syntax=None, open_parser=Own)
     assert [call.provenance for call in parse("f", dialect=own).calls] == [provenance]
+
+
+def test_a_failure_of_a_dialect_that_is_not_registered_is_shown() -> None:
+    own = replace(default_registry().dialect("hermes"), name="own-words", aliases=())
+    broken = "<tool_call>\n{broken\n</tool_call>"
+    result = parse(broken, dialect=own, tools=TOOLS)
+    assert "{broken" in repr(result)
+    assert "<tool_call>" in toolfmt.feedback(result.failures[0], tools=TOOLS, dialect=own)
+    with pytest.raises(toolfmt.errors.UnknownDialectError, match="give the same dialect= as to parse"):
+        toolfmt.feedback(result.failures[0], tools=TOOLS)

@@ -45,7 +45,10 @@ class Files:
     max_row: Annotated[int, Parameter(help="The maximum size of a row or session in bytes.")] = MAX_ROW
 
     def picked(self) -> Picked:
-        """Return what to read of each row; raises `UnknownFormatError`."""
+        """Return what to read of each row; raises `UnknownFormatError` and `UsageError`."""
+        for option, pointer in (("--at", self.at), ("--answer", self.answer or "")):
+            if pointer and not pointer.startswith("/"):
+                raise UsageError(f"{option} {pointer}: a JSON pointer begins with /: give {option} /{pointer}")
         names = tuple(find(name).name for name in self.source or () if name != AUTO)
         return Picked(formats=names, at=self.at, answer=self.answer)
 

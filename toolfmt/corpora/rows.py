@@ -16,7 +16,7 @@ from typing import Final
 from toolfmt import jsontext
 from toolfmt.conversation import Transcript
 from toolfmt.errors import FormatQuestionError, LimitExceededError, ParseError
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.exchanges import exchange, inside, without
@@ -181,6 +181,10 @@ class Picked:
         except FormatQuestionError as error:
             if len(error.conversations) == len(error.answers) == 1 and error.conversations != ("",):
                 return self._taken(row, error.conversations[0], error.answers[0])
+            if len(error.conversations) == 1 and not error.answers and is_object(row):
+                for key, beside in row.items():
+                    if is_object(beside) and is_object(beside.get("error")):
+                        raise _api_error(f"/{token(key)}", beside) from None
             raise ParseError(f"{error}{options(error)}") from None
 
     def _taken(self, row: JsonValue, at: str, answer: str) -> Pick:
@@ -189,10 +193,14 @@ class Picked:
             return Pick(row, at, value, origin(value, self.source))
         said = inside(row, answer)
         if is_object(said) and said.get("error"):
-            raise ParseError(f"{answer}: an API's error: {read_error(said).message}")
+            raise _api_error(answer, said)
         row = without(row, answer)
         value = exchange(inside(row, at), said, self.source)
         return Pick(row, at, value, origin(value, self.source))
+
+
+def _api_error(pointer: str, answer: JsonValue) -> ParseError:
+    return ParseError(f"{pointer}: an API's error: {read_error(answer).message}")
 
 
 def options(error: FormatQuestionError) -> str:

@@ -67,7 +67,8 @@ def other_format(text: str, dialect: str, read: Read) -> str:
     def reads(name: str) -> bool:
         return any(isinstance(event, CallEnd) for event in read(text, name))
 
-    return "" if reads(dialect) else next(filter(reads, lookalikes(text)), "")
+    known = dialect in default_registry()  # else it is the user's own
+    return "" if known and reads(dialect) else next(filter(reads, lookalikes(text)), "")
 
 
 _LONGEST: Final = 65536
