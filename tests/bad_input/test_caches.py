@@ -28,6 +28,7 @@ UNBOUNDED = {
     "toolfmt.transcripts.families.chat_request._table",  # the same
     "toolfmt.transcripts.formats._load",  # modules of the package
     "toolfmt.transcripts.reading._settings",  # names of formats
+    "toolfmt.transcripts.convert_answer._ended",  # the same
     "toolfmt.transcripts.apis.relatives.relative",  # names of formats
 }
 """Caches without a limit that have keys, none of which is a stranger's."""

@@ -113,7 +113,8 @@ def test_a_refused_schema_hangs_neither_reading_nor_executing() -> None:
         parse(answer, dialect="hermes", tools=[tool], validate=True)
     registry = ToolRegistry()
     registry.register(tool, function=lambda a: a)
-    denied = Executor(registry, timeout=1, policies=[Permissions({"*": ["nothing"]})])
+    registry.register(ToolDefinition(name="harmless", parameters={}), function=lambda: 0)
+    denied = Executor(registry, timeout=1, policies=[Permissions({"*": ["harmless"]})])
     (allowed,) = Executor(registry, timeout=1).execute_sync(parse(answer, dialect="hermes", tools=[tool]).calls)
     assert allowed.failure == "broken_tool"
     (execution,) = denied.execute_sync([{"name": "bomb", "arguments": {"a": "x"}}])

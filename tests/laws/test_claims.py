@@ -9,7 +9,7 @@ from tests import sampling
 from toolfmt import parse, parse_stream
 from toolfmt.dialect.syntax import spelled
 from toolfmt.errors import UnrepresentableError
-from toolfmt.events import coalesce
+from toolfmt.events import CallEnd, coalesce
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.workshop.testing import laws, strategies
 
@@ -125,3 +125,32 @@ def test_the_closer_of_another_format_is_in_no_value(dialect: Dialect[str]) -> N
     for other in ("[/TOOL_CALLS]", "<|tool_call_end|>", "}", ")", "]") if closer else ():
         damaged = text[:end] + other + rest
         assert _calls(dialect, damaged) == [], damaged
+
+
+def test_the_next_call_is_no_argument_of_one_that_lacks_some(dialect: Dialect[str]) -> None:
+    first, second = ({"city": "Oslo"}, {"city": "Rome", "units": "metric"})
+    calls = [
+        ToolInvocation(name="forecast", arguments=one, server="local" if dialect.traits.carries_server else None)
+        for one in (first, second)
+    ]
+    try:
+        text = dialect.calls(calls, {"forecast": FORECAST})
+    except UnrepresentableError:
+        return
+    whole = parse(text, dialect=dialect, tools=[FORECAST]).events
+    assert [event.call.arguments for event in whole if isinstance(event, CallEnd)] == [first, second]
+    assert tuple(coalesce([*parse_stream(iter(text), dialect=dialect, tools=[FORECAST])])) == whole
+
+
+def test_the_first_argument_of_the_next_call_is_no_argument_of_one_without_any(dialect: Dialect[str]) -> None:
+    calls = [
+        ToolInvocation(name="run", arguments=one, server="local" if dialect.traits.carries_server else None)
+        for one in ({}, {"note": "hello"})
+    ]
+    try:
+        text = dialect.calls(calls, {"run": TOOL})
+    except UnrepresentableError:
+        return
+    whole = parse(text, dialect=dialect, tools=[TOOL]).events
+    assert [event.call.arguments for event in whole if isinstance(event, CallEnd)] == [{}, {"note": "hello"}]
+    assert tuple(coalesce([*parse_stream(iter(text), dialect=dialect, tools=[TOOL])])) == whole

@@ -84,8 +84,12 @@ def _parameters() -> list[tuple[str, str]]:
     return [
         (name, one.name)
         for name, made in sorted(PUBLIC.items())
+        if name not in READ_THEMSELVES
         for one in inspect.signature(made.__init__ if inspect.isclass(made) else made).parameters.values()
-        if one.name not in _UNTYPED and one.name != "self" and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        if one.name not in _UNTYPED
+        and (name, one.name) != ("Executor", "registry")  # tools in any form
+        and one.name != "self"
+        and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
     ]
 
 

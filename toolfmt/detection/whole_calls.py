@@ -63,7 +63,8 @@ def _is_called(body: str, tool: ToolDefinition) -> bool:
     end = None if bracket is None else closing(rest, bracket.end() - 1)
     if end is not None and re.search(r"\w", rest[end:]):
         return False
-    if names and re.match(rf"\W{{1,8}}(?:{any_of(names)})[\"']?\s?[:=]", rest):
+    named = names and re.match(rf"\W{{1,8}}(?:{any_of(names)})[\"']?\s?[:=]", rest)
+    if named and (not label or _LABEL(label) or label.endswith(".")):
         return True
     if label and not _LABEL(label):
         return False

@@ -16,8 +16,8 @@ from functools import lru_cache
 import regex
 
 from toolfmt.model import ToolDefinition
-from toolfmt.parsers.scanning.cursor import NEVER, Cursor, Malformed, Reading
-from toolfmt.parsers.scanning.patterns import match_next
+from toolfmt.parsers.scanning.cursor import NEVER, Cursor, Malformed, Reading, Truncated
+from toolfmt.parsers.scanning.patterns import match_next, strip_groups
 from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import property_names
 
@@ -36,22 +36,26 @@ _PLAIN = re.compile(r"\s*(?:\Z|(?!Param|Arg)[A-Z][a-z']*[ ,.!\n])").match
 
 
 @lru_cache(256)
-def _late(names: tuple[str, ...]) -> regex.Pattern[str]:
-    """Compile what may be an argument, whole or damaged, after a call and up to three closing markers."""
+def _late(names: tuple[str, ...], begins: str) -> regex.Pattern[str]:
+    """Compile what may be an argument, whole or damaged, after a call and up to three closing markers.
+
+    None of these `begins` the next call.
+    """
+    mark = rf"(?!\s{{0,64}}(?:{strip_groups(begins)})){_MARK}" if begins else _MARK
     key, between = f"(?P<key>{'|'.join(map(re.escape, names))})", r"[\s,;)\]}]{0,16}"
     after_comma = rf"[\s;)\]}}]{{0,16}},{between}(?:[\"']{key}[\"']\s{{0,4}}[:=]|{key}(?:=(?=[^=])|:(?=[^:/])))"
     member = rf"{between}(?:[\"']{key}[\"']\s{{0,4}}[:=]|{key}=(?=[^=]))|(?P<line>\s{{0,8}}){key}:\s"
     element = rf"\W{{0,16}}(?<!/)(?:{_TAG}[\"'`]?{key}[\"'`>|<=]|{key}>)"
-    return regex.compile(f"(?:{_MARK}){{0,3}}+(?:{after_comma}|{member}|{element})")
+    return regex.compile(f"(?:{mark}){{0,3}}+(?:{after_comma}|{member}|{element})")
 
 
-def _argument(given: Collection[str], tool: ToolDefinition | None) -> regex.Pattern[str] | None:
+def _argument(given: Collection[str], tool: ToolDefinition | None, begins: str = "") -> regex.Pattern[str] | None:
     """Return the pattern of an argument after a call in which these are `given`; None if none is known to be missing.
 
     Without a definition of the tool, the call is emitted at once: nothing can run it.
     """
     names = () if tool is None else tuple(property_names(tool.parameters))
-    return None if all(name in given for name in names) else _late(names)
+    return None if all(name in given for name in names) else _late(names, begins)
 
 
 def may_go_on(text: str, at: int, given: Collection[str], tool: ToolDefinition | None) -> bool:
@@ -62,10 +66,10 @@ def may_go_on(text: str, at: int, given: Collection[str], tool: ToolDefinition |
 
 
 def find_late(
-    cur: Cursor, draft: Draft, given: Collection[str], *, lines: bool = False
+    cur: Cursor, draft: Draft, given: Collection[str], begins: str = "", *, lines: bool = False
 ) -> Reading[regex.Match[str] | None]:
     """Look for an argument that is not `given` after a call; in `lines`, as the format writes them. Nothing is read."""
-    pattern = _argument(given, draft.sink.options.tools.get(draft.name))
+    pattern = _argument(given, draft.sink.options.tools.get(draft.name), begins)
     if pattern is None:
         return None
     deadline, cur.deadline = cur.deadline, NEVER  # what follows is no part of the call
@@ -76,9 +80,13 @@ def find_late(
     return found
 
 
-def refuse_late(cur: Cursor, draft: Draft, given: Collection[str], *, lines: bool = False) -> Reading[None]:
-    """Raise `Malformed` where an argument that is not `given` follows a call; nothing is read."""
-    found = yield from find_late(cur, draft, given, lines=lines)
+def refuse_late(
+    cur: Cursor, draft: Draft, given: Collection[str], begins: str, *, lines: bool = False
+) -> Reading[None]:
+    """Raise `Malformed`, or `Truncated` at the input's end, if an argument that is not `given` follows a call."""
+    found = yield from find_late(cur, draft, given, begins, lines=lines)
     if found is not None:
+        if cur.eof and found.end() == len(cur.buf):
+            raise Truncated
         detail = f"the argument {found['key']!r} is after the end of the call"
         raise Malformed("malformed", detail, cur.at, cur.base + found.start("key"))

@@ -210,7 +210,7 @@ def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Readi
     if begun is None:
         return
     at, opening = cur.at, draft.opening
-    start = draft.start + max(cur.since(draft.start).rfind(opening), 0)
+    start = draft.start + (max(cur.since(draft.start).rfind(opening), 0) if opening else 0)
     cur.pos = begun.start("call")
     again = (not opening or begun["call"].strip() == opening) and (yield from repeats(cur, start, at))
     cur.rewind(at)

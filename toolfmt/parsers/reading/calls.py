@@ -96,7 +96,7 @@ class CallReader:
                 raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
         if arguments is not None:  # each call of a list has been measured
             self.measure(start)
-            yield from refuse_late(self.cur, self.draft, arguments, lines=form.body == "yaml")
+            yield from refuse_late(self.cur, self.draft, arguments, form.begins, lines=form.body == "yaml")
         return arguments
 
     def meant(self, problem: Malformed | Truncated) -> bool:

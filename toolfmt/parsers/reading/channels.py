@@ -33,6 +33,8 @@ from toolfmt.schema import property_names
 
 _LEAD = regex.compile(r"[^\s<>|]{1,16}=(?=.*\{name\})").findall
 _WORDS = regex.compile(r"[\w.\-]{1,256}").findall
+_BLANKS = 8
+"""The largest number of blanks before a header."""
 _BLANK = regex.compile(r"\s{0,256}").match
 
 
@@ -56,11 +58,20 @@ class FrameGrammar:
         self.opens = regex.compile("|".join(map(regex.escape, frame.opens)) or r"(?!)")
         self.broken_ends = regex.compile("|".join(map(regex.escape, (frame.body, *frame.ends, frame.start))))
         firsts = "".join({regex.escape(one[0]) for one in (*frame.ends, frame.start, *frame.opens, self.lead) if one})
-        self.stop = regex.compile(f"[{firsts}]").search
+        self.stop = regex.compile(rf"[{firsts}]|[ \t]\Z" if self.lead else f"[{firsts}]").search
+        result = grammar.syntax.result.partition("{content}")[0].partition(frame.body)[0]
+        self.result = regex.compile(r"[^\s<|]{1,256}".join(map(regex.escape, result.split("{name}"))) or "(?!)")
+        """Matches the header of a tool's result."""
         self.begins = regex.compile(rf"\s{{0,64}}{regex.escape(frame.start)}")
         self.close = regex.compile(
             r"\s{0,64}(?:" + "|".join(map(regex.escape, frame.ends)) + ")" if frame.ends else r"(?!)"
         )
+
+    def before_lead(self, text: str, pos: int, end: int, found: regex.Match[str] | None) -> int:
+        """Return where text ends before a call's header, whose blanks are held back while one may follow."""
+        if not self.lead or (found is not None and not found.partial and found.group() != self.lead):
+            return end
+        return max(end - _BLANKS, pos + len(text[pos:end].rstrip(" \t")))
 
 
 class Quoting(Spoken):
@@ -181,10 +192,10 @@ class ChannelParser(GrammarDriver):
         end = yield from search_on(self._cur, self._grammar.broken_ends)
         if end is not None and not end.group().startswith(self._grammar.frame.start):
             cur.pos = end.end()
-        name = self._named(cur.since(start))
+        name = "" if self._grammar.result.match(cur.since(start)) else self._named(cur.since(start))
         if name:
-            problem = Malformed("malformed", "the header of the call is broken", start, cur.at)
-            yield from self._failed(self._draft(start, name), problem)
+            broken = Malformed("malformed", "the header of the call is broken", start, cur.at)
+            yield from self._failed(self._draft(start, name), Truncated() if end is None else broken)
             cur.release()
             return
         sink.note("stray_header", cur.since(start), (start, cur.at))
@@ -218,11 +229,13 @@ class ChannelParser(GrammarDriver):
             buf, pos = cur.buf, cur.pos
             found = breaks.search(buf, pos) if cur.eof else search_open(breaks, buf, pos)
             end = len(buf) if found is None else found.start()
+            end = grammar.before_lead(buf, pos, end, found) if breaks is grammar.loose_breaks else end
+            end = len(buf) if cur.eof and found is None else end
             if end > pos:
                 out.add(buf[pos:end])
                 cur.pos = end
             if found is not None and not found.partial:
-                ends = found.group() in grammar.frame.ends
+                ends, rest = found.group() in grammar.frame.ends, buf[cur.pos : found.end()]
                 quoted = isinstance(out, Quoting) and out.holds(begins=not ends)
                 if isinstance(out, Quoting) and out.in_call and found.group() == grammar.lead:
                     ended = None
@@ -230,13 +243,13 @@ class ChannelParser(GrammarDriver):
                     yield from self._note_quoted()
                     ended = None
                 else:
-                    ended = yield from self._ends(found.group())
+                    ended = yield from self._ends(found.group(), out)
                 if ended and quoted and not (cur.eof and not cur.buf[cur.pos :].strip(WHITE)):
                     cur.pos -= len(found.group())
                 elif ended is not None:
                     return ended
-                out.add(found.group())
-                cur.pos += len(found.group())
+                out.add(rest)
+                cur.pos += len(rest)
                 continue
             if cur.eof:
                 return False
@@ -254,11 +267,13 @@ class ChannelParser(GrammarDriver):
             span = (self._cur.at, self._cur.base + header.end())
             self._sink.note("quoted_call", "a call in a quotation is text", span)
 
-    def _ends(self, marker: str) -> Reading[bool | None]:
+    def _ends(self, marker: str, out: Taker) -> Reading[bool | None]:
         """Return True if the body ended at its marker, False if at a header, None if it continues."""
         cur, start = self._cur, self._grammar.frame.start
         if marker in {start, self._grammar.lead} or marker in self._grammar.frame.opens:
             header = yield from match_next(cur, self._grammar.header)
+            if header is None and marker == self._grammar.lead and isinstance(out, Quoting):
+                out.in_call = True  # a broken header: what follows may be in its call
             return None if header is None else False
         while True:
             buf, at = cur.buf, _BLANK(cur.buf, cur.pos + len(marker)).end()  # type: ignore[union-attr] - matches everywhere

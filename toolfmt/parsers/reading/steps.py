@@ -12,7 +12,7 @@ A step in a code fence after other text is only quoted, and nothing counts after
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import ClassVar, Final
 
 import regex
@@ -21,12 +21,23 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import ParserOptions
 from toolfmt.dialect.syntax import Form, Syntax
 from toolfmt.model import JsonObject
+from toolfmt.parsers.compiled.cut_heads import CutHeads
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
 from toolfmt.parsers.compiled.sections import any_of
 from toolfmt.parsers.reading.regions import TextParser
 from toolfmt.parsers.reading.step_inputs import read_input
 from toolfmt.parsers.scanning.cursor import NEVER, Malformed, Reading, Truncated
-from toolfmt.parsers.scanning.patterns import FENCE, GAP, JSON_HINT, SLOT, Head, literal, match_next, search_on
+from toolfmt.parsers.scanning.patterns import (
+    FENCE,
+    GAP,
+    JSON_HINT,
+    SLOT,
+    Head,
+    first_match,
+    literal,
+    match_next,
+    search_on,
+)
 from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import property_names
 
@@ -65,6 +76,21 @@ def framed(label: str) -> str:
     return rf"{_BULLET}(?:{'|'.join(bold)}|{re.escape(word[0])}(?i:{words[1:]}){number}[ \t]?:)"
 
 
+class _CutSteps(CutHeads):
+    """Recognises also a step at the end of an answer that names no offered tool."""
+
+    def __init__(self, syntax: Syntax, head: Callable[[str], Head], flags: int, last: regex.Pattern[str]) -> None:
+        super().__init__(syntax, head, flags)
+        self._last = last
+
+    def find(self, pattern: regex.Pattern[str], text: str, firsts: Iterable[re.Match[str]]) -> tuple[int, str] | None:
+        """Find such a step, or another call that is cut off."""
+        places = list(firsts)
+        part = first_match(pattern, places, partial=True)
+        found = self._last.match(text, part.start()) if part is not None and part.partial else None
+        return super().find(pattern, text, places) if found is None else (found.start(), found["name"])
+
+
 class StepSyntax(CompiledSyntax):
     """A compiled syntax of labelled lines, with the variants that small models write."""
 
@@ -87,7 +113,7 @@ class StepSyntax(CompiledSyntax):
             rf"\s{{0,256}}(?:{FENCE})?(?=\{{)"
         )
         known = rf"(?P<name>{names})(?![\w\-]){_SHUT}|" if tools else ""
-        alone = rf"|[ \t]?\[|(?<!{_NONE})[ \t]{{0,64}}(?![^\n])" if tools else ""  # an unknown name is an attempt too
+        alone = rf"|[ \t]?\[|(?<!{_NONE})[ \t]{{0,64}}\r?\n" if tools else ""  # an unknown name is an attempt too
         follows = rf"(?=[ \t]?\(|{given}{alone})"
         self._step = rf"{action}{_OPEN}(?:{known}(?P<name>{_PLAIN})[\"'`*\]>]{{0,4}}{follows})"
         self.step = regex.compile(rf"[ \t]{{0,8}}{self._step}")
@@ -96,6 +122,9 @@ class StepSyntax(CompiledSyntax):
         self.exact = regex.compile(rf"\s*{literal(before)}[ \t]*[^\n\"'`*\[\]<>()]+\s+{literal(word + ':')}\s*")
         """Matches the labels exactly as the prompt asks for them."""
         super().__init__(syntax, tools)
+        if tools:
+            last = rf"[ \t]{{0,8}}{action}{_OPEN}(?P<name>{_PLAIN})[\"'`*\]>]{{0,4}}(?<!{_NONE})[ \t]{{0,64}}\Z"
+            self.cut_heads = _CutSteps(syntax, self._head, self.flags, regex.compile(last))
         others = [self.label(opener) for opener, _ in (*syntax.reasoning, *syntax.unwrap)]
         stops = [self.label(stop) for stop in syntax.stop]
         self.step_end = regex.compile(f"{_LINE}(?:{'|'.join([*others, *stops, dressed(before)])})")
