@@ -111,7 +111,7 @@ def test_every_policy_is_asked_before_any_of_the_tools_own_code_runs(registry: T
 @pytest.mark.parametrize(
     ("policy", "failure"),
     [
-        (Permissions({"*": ["nothing"]}), "denied"),
+        (Permissions({"*": ["wait"]}), "denied"),
         (Permissions(deny={"*": ["use"]}), "denied"),
         (RateLimit(0, per=1), "rate_limited"),
         (ProjectBoundaries(["/srv"], parameters={"use": ["text"]}), "outside_project"),
