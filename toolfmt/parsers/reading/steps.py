@@ -201,8 +201,8 @@ class StepParser(TextParser):
             arguments, end = self._input(draft.name, text, body, open_name=not found.group().endswith("()"))
         except (Malformed, Truncated) as problem:
             cur.deadline = NEVER
-            begun = not sink.options.tools or any(tool.startswith(draft.name) for tool in sink.options.tools)
-            wrong = problem if begun else Malformed("unknown_tool", f"no tool is called {draft.name!r}", body)
+            reason, detail = self._cut(draft.name)
+            wrong = problem if reason == "truncated" else Malformed(reason, detail, body)
             yield from self._recovery.failed(self._grammar.sections[0], draft, wrong, max(body, cur.at))
             return
         cur.go(end)
@@ -213,6 +213,12 @@ class StepParser(TextParser):
         draft.note("loose_form", self._steps.loose + taken, start, end, guessed=guessed)
         draft.end(arguments, end)
         cur.release()
+
+    def _cut(self, name: str) -> tuple[str, str]:
+        tools = self._sink.options.tools
+        if not tools or any(tool.startswith(name) for tool in tools):
+            return super()._cut(name)
+        return "unknown_tool", f"no tool is called {name!r}"
 
     def _may_be_several(self, name: str, arguments: JsonObject, text: str) -> bool:
         """Whether a text read as one argument may be a list of several: `Paris, 2`."""
