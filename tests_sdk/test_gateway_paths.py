@@ -79,7 +79,7 @@ def test_a_back_is_sent_what_it_takes(api: str, sent: dict[str, Any]) -> None:
 
 
 def test_an_api_that_nobody_speaks_is_refused() -> None:
-    with pytest.raises(ValidationError, match=r"unknown api 'antropic'; did you mean 'anthropic'\\?"):
+    with pytest.raises(ValidationError, match=r"unknown api 'antropic'; did you mean 'anthropic'\?"):
         Back(url="http://127.0.0.1:9", api="antropic")
 
 
