@@ -121,6 +121,17 @@ def test_a_refused_schema_hangs_neither_reading_nor_executing() -> None:
     assert execution.has_error
 
 
+@pytest.mark.parametrize("dialect", ["react", "hermes", "auto"])
+@pytest.mark.parametrize(
+    "answer", ["Action: bomb[x]", 'Action: bomb("x")', "Action: bomb\nAction Input: a: x", '{"a": "x"}', 'bomb("x")']
+)
+def test_no_answer_makes_reading_raise_for_a_refused_schema(dialect: str, answer: str) -> None:
+    tool = ToolDefinition(name="bomb", parameters=chain(40, BESIDE["allOf"]))
+    result = parse(answer, dialect=dialect, tools=[tool])
+    assert {call.name for call in result.calls} <= {"bomb"}
+    assert result.text or result.calls or result.failures
+
+
 def test_what_is_wrong_in_too_many_places_is_reported_by_its_argument() -> None:
     items = {"type": "array", "items": TEXT}
     (tool,) = tools([{"name": "f", "parameters": {"properties": {"many": items, "few": items, "~/": TEXT}}}])

@@ -562,6 +562,11 @@ def test_pairs_of_ms_swift_are_turns(row: dict[str, Any]) -> None:
         ({"query": "q", "response": "r", "history": ["q1"]}, "/history: expected a list of pairs"),
         ({"messages": [{"role": "assistant", "content": None, "tool_calls": []}]}, "/messages/0: a call is a message"),
         ({"text": "q"}, "expected a row with `messages`"),
+        ({"conversation": [{"human": "q", "assistant": "a"}, "junk"]}, "/conversation: expected a list of objects"),
+        (
+            {"conversation": [{"human": "q", "assistant": "a", "note": "n"}]},
+            "/conversation: expected a list of objects",
+        ),
     ],
 )
 def test_a_broken_row_of_ms_swift_says_where(row: dict[str, Any], message: str) -> None:

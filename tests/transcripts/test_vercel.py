@@ -345,3 +345,11 @@ def test_messages_of_the_ai_sdk_4_without_parts_are_read() -> None:
     ]
     with pytest.raises(ParseError, match="/messages/0: expected a message with parts"):
         find("vercel-ui").read([{"role": "user", "text": "Hi"}])
+
+
+@pytest.mark.parametrize("key", ["toolInvocations", "experimental_attachments", "parts"])
+def test_what_is_no_part_of_the_ai_sdk_4_is_refused(key: str) -> None:
+    older = {"type": "source", "source": {"sourceType": "url", "url": "https://a.b"}}
+    message = {"role": "assistant", "content": "18C.", key: [older, "junk"]}
+    with pytest.raises(ParseError, match=f"/messages/0/{key}: expected a list of objects"):
+        convert([message], source="vercel-ui", target="openai-chat")

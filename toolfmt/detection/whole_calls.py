@@ -18,7 +18,7 @@ from toolfmt import jsontext
 from toolfmt.errors import ParseError
 from toolfmt.parsers.compiled.sections import any_of
 from toolfmt.parsers.reading.steps import closing
-from toolfmt.schema import problems, property_names
+from toolfmt.schema import accepts, property_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +84,6 @@ def _only_arguments(body: str, tools: Mapping[str, ToolDefinition]) -> str:
     fits = [
         name
         for name, tool in tools.items()
-        if arguments.keys() <= set(property_names(tool.parameters)) and not problems(tool, arguments)
+        if arguments.keys() <= set(property_names(tool.parameters)) and accepts(tool, arguments)
     ]
     return fits[0] if len(fits) == 1 else ""

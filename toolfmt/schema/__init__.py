@@ -24,10 +24,11 @@ from toolfmt.schema.places import (
 )
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import normalise
-from toolfmt.schema.validation import Validator, extra_arguments, problems
+from toolfmt.schema.validation import Validator, accepts, extra_arguments, problems
 
 __all__ = [
     "Validator",
+    "accepts",
     "chosen",
     "coerce",
     "declares",

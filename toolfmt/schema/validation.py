@@ -109,6 +109,14 @@ def problems(tool: ToolDefinition, arguments: Mapping[str, Any]) -> tuple[Proble
     return _validator(tool).problems(arguments)
 
 
+def accepts(tool: ToolDefinition, arguments: Mapping[str, Any], *, unusable: bool = False) -> bool:
+    """Whether the arguments fit the tool's schema; `unusable` is the answer for a schema that cannot be used."""
+    try:
+        return not problems(tool, arguments)
+    except SchemaError:
+        return unusable
+
+
 def extra_arguments(tool: ToolDefinition, arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of arguments that the schema does not declare.
 

@@ -16,13 +16,12 @@ import regex
 from toolfmt import jsontext
 from toolfmt.dialect.record import Limits
 from toolfmt.dialect.syntax import name_in_id
-from toolfmt.errors import SchemaError
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.bodies.json_values import decode
 from toolfmt.parsers.scanning.cursor import WHITE, Malformed
 from toolfmt.parsers.scanning.resuming import Fault
 from toolfmt.parsers.scanning.sink import Draft
-from toolfmt.schema import declares, extra_arguments, problems, property_schema
+from toolfmt.schema import accepts, declares, extra_arguments, property_schema
 
 
 def has_one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: Collection[str] = ()) -> bool:
@@ -42,10 +41,7 @@ def has_one_reading(arguments: JsonObject, tool: ToolDefinition | None, outer: C
 
 def _fits(tool: ToolDefinition, arguments: JsonObject) -> bool:
     """Whether a tool accepts the arguments; False if its schema cannot be used."""
-    try:
-        return not problems(tool, arguments) and not extra_arguments(tool, arguments)
-    except SchemaError:
-        return False
+    return accepts(tool, arguments) and not extra_arguments(tool, arguments)
 
 
 def _last(value: JsonValue) -> str:

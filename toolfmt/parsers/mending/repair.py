@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from toolfmt.dialect.record import Parser
 from toolfmt.dialect.syntax import BODY_SLOTS, Form, Syntax, markers, spelled
-from toolfmt.errors import SchemaError
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.jsontext import is_object
 from toolfmt.model import ToolDefinition, ToolInvocation
@@ -23,7 +22,7 @@ from toolfmt.parsers.driving import PassingParser
 from toolfmt.parsers.mending.mend_json import SINGLE, JsonMender, single_braces
 from toolfmt.parsers.mending.mend_literals import LiteralMender
 from toolfmt.parsers.mending.mend_tags import Mend, TagMender
-from toolfmt.schema import declares, problems, property_names
+from toolfmt.schema import accepts, declares, property_names
 
 _MOST = 100_000
 """The longest call, in characters, that is mended."""
@@ -183,10 +182,7 @@ class _Mender:
 
 
 def _valid(tool: ToolDefinition, call: ToolInvocation) -> bool:
-    try:
-        return not problems(tool, call.arguments)
-    except SchemaError:
-        return True  # an unusable schema decides nothing
+    return accepts(tool, call.arguments, unusable=True)  # such a schema decides nothing
 
 
 def _begins(one: ToolInvocation, other: ToolInvocation) -> bool:

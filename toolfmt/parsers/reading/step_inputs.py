@@ -15,11 +15,11 @@ from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.dialect.record import Limits
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, SchemaError
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.bodies.json_values import decode
 from toolfmt.parsers.scanning.cursor import Malformed
-from toolfmt.schema import problems, property_names
+from toolfmt.schema import accepts, problems, property_names
 
 MOST_CODE: Final = 8192
 """Keyword arguments of at most this many characters are read as Python; longer ones only as JSON."""
@@ -121,13 +121,20 @@ def _pairs(text: str, names: list[str], tool: ToolDefinition | None) -> JsonObje
         fits = [
             value
             for value in _readings(pair["value"].strip().removesuffix(",").rstrip())
-            if not _names_another(pair["value"], names)
-            and not any(f"{problem.pointer}/".startswith(f"/{key}/") for problem in problems(tool, {key: value}))
+            if not _names_another(pair["value"], names) and _suits(tool, key, value)
         ]
         if len(fits) != 1:
             return None
         found[key] = fits[0]
     return found or None
+
+
+def _suits(tool: ToolDefinition, key: str, value: JsonValue) -> bool:
+    """Whether a value fits its property; False if the tool's schema cannot be used."""
+    try:
+        return not any(f"{one.pointer}/".startswith(f"/{key}/") for one in problems(tool, {key: value}))
+    except SchemaError:
+        return False
 
 
 def _readings(text: str) -> Iterator[JsonValue]:
@@ -153,7 +160,7 @@ def _single(text: str, names: list[str], tool: ToolDefinition | None, at: int, *
     readings = [value for value in _readings(text) if value != text or plain]
     if tool is None or not readings:
         raise Malformed("arguments_not_object", f"expected a JSON object or one value, not {text[:40]!r}", at)
-    found = [{name: value} for name in names for value in readings if not problems(tool, {name: value})]
+    found = [{name: value} for name in names for value in readings if accepts(tool, {name: value})]
     if len(found) != 1:
         detail = "several arguments can take this value" if found else "no argument alone can take this value"
         raise Malformed("arguments_not_object", f"expected a JSON object: {detail}", at)

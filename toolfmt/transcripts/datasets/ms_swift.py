@@ -41,6 +41,7 @@ _SPEAKERS: Final[Mapping[str, str]] = {
 _ROLES: Final = {speaker: role for role, speaker in _SPEAKERS.items() if role != "tool"}
 _ROW: Final = frozenset({"messages", "conversation", "query", "response", "history", "rejected_response", "label"})
 _PAIR: Final = 2
+_SIDES: Final = frozenset({"human", "assistant"})
 
 
 def read(value: JsonValue) -> Transcript:
@@ -76,8 +77,12 @@ def read(value: JsonValue) -> Transcript:
 
 def _paired(row: JsonObject, key: str) -> list[JsonValue]:
     """Return the messages that pairs of a query and its response are."""
-    pairs: JsonValue = [[pair.get("human"), pair.get("assistant")] for pair in objects_in(row, "conversation")]
-    if key == "query":
+    pairs: JsonValue = row[key]
+    if key == "conversation":
+        if not (is_array(pairs) and all(is_object(pair) and pair.keys() <= _SIDES for pair in pairs)):
+            raise ParseError("/conversation: expected a list of objects with `human` and `assistant`")
+        pairs = [[pair.get("human"), pair.get("assistant")] for pair in pairs if is_object(pair)]
+    else:
         pairs = row.get("history") or []
         if not (is_array(pairs) and all(is_array(pair) and len(pair) == _PAIR for pair in pairs)):
             raise ParseError("/history: expected a list of pairs of a query and its response")
