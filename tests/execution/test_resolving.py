@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from pydantic import BaseModel, Field
 import toolfmt.agents.drivers
 import toolfmt.execution
 from toolfmt import ToolDefinition, ToolInvocation, ToolRegistry, ToolResult, ids, jsontext
-from toolfmt.errors import ExecutionError, SchemaError, install_line
+from toolfmt.errors import ExecutionError, SchemaError, UnrepresentableError, install_line
 from toolfmt.execution import Executor, ToolContext, ToolExecution, ToolServer
 from toolfmt.tools import Injected
 
@@ -342,6 +343,33 @@ def test_arguments_that_are_nested_too_deeply_fail_their_call_alone() -> None:
         assert [one.failure for one in done][:2] == [None, "invalid_arguments"]
         assert "nested too deeply" in str(done[1].result.content)
         assert [one.failure for one in done][2:] == ([] if stops else ["invalid_arguments", None])
+
+
+NOT_JSON: list[tuple[Any, str]] = [
+    ("\ud800", "the text holds a lone surrogate"),
+    ({"\ud800": 1}, "the text holds a lone surrogate"),
+    (math.nan, "nan is not a JSON number"),
+    ({1, 2}, "set is not a JSON value"),
+]
+
+
+@pytest.mark.parametrize(("value", "reason"), NOT_JSON, ids=ascii)
+def test_arguments_that_are_not_json_do_not_run_and_their_record_says_why(value: Any, reason: str) -> None:
+    ran: list[object] = []
+    registry = ToolRegistry()
+    registry.register(lambda a: ran.append(a) or 1, name="f")
+    (done,) = Executor(registry).execute_sync([{"name": "f", "arguments": {"a": value}}])
+    assert (done.failure, [one.message for one in done.problems], ran) == ("invalid_arguments", [reason], [])
+    with pytest.raises(UnrepresentableError, match=f"at /call/arguments.*{reason}"):
+        done.model_dump_json()
+
+
+@pytest.mark.parametrize("field", ["name", "id", "server", "agent", "raw_arguments"])
+def test_a_record_with_half_a_surrogate_in_its_call_is_an_error_with_its_place(field: str) -> None:
+    call = ToolInvocation.model_validate({"name": "f", field: "\ud800"})
+    (done,) = Executor(ToolRegistry([])).execute_sync([call])
+    with pytest.raises(UnrepresentableError, match=f"at /call/{field}"):
+        done.model_dump_json()
 
 
 def test_a_changed_copy_has_the_change_and_shares_nothing_else() -> None:

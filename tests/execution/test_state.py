@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolfmt import CallFailed, Message, ParseError, ToolInvocation, ToolResult, Transcript, jsontext
-from toolfmt.agents import AgentState, Step
+from toolfmt import CallFailed, Message, ParseError, ToolInvocation, ToolRegistry, ToolResult, Transcript, jsontext
+from toolfmt.agents import AgentLoop, AgentState, ScriptedDriver, Step
+from toolfmt.agents.drivers import call, final
 from toolfmt.agents.state import Pending
 from toolfmt.conversation import (
     CallPart,
@@ -195,3 +196,14 @@ def test_what_is_no_json_is_refused_with_its_place() -> None:
 def test_a_state_whose_talk_was_cut_after_a_run_is_read() -> None:
     state = AgentState.of("a", "b", "c").with_run().with_status("completed").with_section("messages", ["short"])
     assert AgentState.from_json(state.to_json()) == state
+
+
+def test_a_call_with_half_a_surrogate_ends_a_run_with_the_reason() -> None:
+    registry = ToolRegistry()
+    registry.register(lambda a: a, name="f")
+    state = AgentLoop(ScriptedDriver([call("f", {"a": ["\ud800"]}), final("ok")]), registry).run_sync("?")
+    assert (state.status, state.executions) == ("failed", ())
+    assert "/a/0: the text holds a lone surrogate" in state.reason
+    jsontext.dumps(state.to_json()).encode()
+    with pytest.raises(RenderError, match="the text holds a lone surrogate"):
+        AgentState.of("\ud800").to_json()

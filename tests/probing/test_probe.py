@@ -16,6 +16,7 @@ from toolfmt import ToolInvocation, render_calls
 from toolfmt.cli import main
 from toolfmt.errors import install_line
 from toolfmt.workshop.probing import QUESTIONS, Question, Report, probe, verdict
+from toolfmt.workshop.probing.findings import SHOWN
 
 from .conftest import Faulty, Said, calls_as, chunks, dripping, framed, whole
 
@@ -319,6 +320,30 @@ def test_the_key_is_sent_and_never_reported(served: Serve, run: Any, monkeypatch
     assert faulty.asked[0][1]["authorization"] == f"Bearer {KEY}"
 
 
+ECHOES: dict[str, Any] = {
+    "an error": lambda text: Response(json.dumps({"error": {"message": text}}), 401, media_type="application/json"),
+    "a page": lambda text: Response(text, 500),
+    "no answer": lambda text: Response(json.dumps({"detail": text}), media_type="application/json"),
+    "no JSON": lambda text: Response(text, media_type="application/json"),
+    "a redirect": lambda text: RedirectResponse(f"http://127.0.0.1/{text.strip()}"),
+    "an event": lambda text: Response(framed([{"error": text}]), media_type="text/event-stream"),
+    "content": lambda text: Response(json.dumps(whole(Said(text))), media_type="application/json"),
+}
+
+
+@pytest.mark.parametrize("cut", [0, 12])
+@pytest.mark.parametrize("how", ECHOES)
+def test_no_part_of_the_key_is_reported_where_an_answer_is_shortened(
+    served: Serve, run: Any, how: str, cut: int
+) -> None:
+    """Whatever is before the key: the report shows 200 characters of an answer."""
+    text = " " * (SHOWN - len(KEY) - cut) + "".join(f"{KEY} " for _ in range(9))
+    faulty = served(Faulty(reply=lambda _: ECHOES[how](text)))
+    report = asked(faulty, api_key=KEY)
+    assert KEY[:4] not in f"{report.to_json()}{report}{verdict(report)}"
+    assert report.findings
+
+
 @pytest.mark.parametrize("key", ["sk-\nsecret", "sk-sécret"])
 def test_a_key_that_no_header_can_hold_is_refused_without_being_reported(key: str) -> None:
     with pytest.raises(ValueError, match="no HTTP header can hold") as caught:
@@ -383,7 +408,7 @@ def test_the_command(served: Serve, run: Any) -> None:
 @pytest.mark.parametrize(
     "url", ["http://a..b/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:0", "http://[::1", "http://[x]/"]
 )
-def test_an_address_that_leads_nowhere_is_said_in_a_line(url: str, run: Any) -> None:
+def test_an_address_that_leads_nowhere_is_textin_a_line(url: str, run: Any) -> None:
     code, _, err = run("probe", "--base-url", url, "--model", "m", "--timeout", "1")
     assert code == 2
     assert "Traceback" not in err

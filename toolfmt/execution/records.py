@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -77,6 +77,17 @@ class ToolExecution(BaseModel):
     failure: FailureKind | None = None
     problems: tuple[Problem, ...] = ()
     """What is wrong with the arguments, each by its place; the result's text says the same in words."""
+
+    def model_dump_json(self, **options: Any) -> str:
+        """Write the record as JSON.
+
+        Raises `UnrepresentableError` with the place of what JSON cannot hold, such as a lone surrogate in the call.
+        """
+        result = dict(self.result) | {"media": [dict(one) for one in self.result.media]}
+        wrong = jsontext.unwritable({"call": dict(self.call), "result": result})
+        if wrong is not None:
+            raise wrong
+        return super().model_dump_json(**options)
 
     @property
     def value(self) -> JsonValue:

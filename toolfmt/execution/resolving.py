@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from toolfmt.errors import ArgumentsError, ExecutionError, SchemaError, UnknownToolError, close_names
+from toolfmt import jsontext
+from toolfmt.errors import (
+    ArgumentsError,
+    ExecutionError,
+    Problem,
+    SchemaError,
+    UnknownToolError,
+    UnrepresentableError,
+    close_names,
+)
 from toolfmt.execution.binding import Binding, binding, own_copy
 from toolfmt.execution.contracts import ToolServer
 from toolfmt.execution.hooks import ToolContext
@@ -211,7 +220,11 @@ def check_limit(limit: object) -> int | None:
 
 
 def _check(definition: ToolDefinition, call: ToolInvocation, local: LocalFunction | None) -> None:
-    """Raise `ArgumentsError` for arguments that the schema, or the function's injected parameters, do not allow."""
+    """Raise `ArgumentsError` for arguments that are not JSON, or that the schema or an injected parameter forbids."""
+    try:
+        jsontext.dumps(call.arguments)
+    except UnrepresentableError as error:  # a checker would take NaN for null, and pass a lone surrogate
+        raise ArgumentsError(call.name, (Problem(error.pointer, "json", error.reason),)) from None
     wrong = problems(definition, call.arguments)
     if local is not None:
         known = {one.pointer for one in wrong}

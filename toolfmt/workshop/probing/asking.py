@@ -18,7 +18,7 @@ from toolfmt import jsontext
 from toolfmt.errors import MissingExtraError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.workshop.probing.findings import shown
+from toolfmt.workshop.probing.findings import HIDDEN, shown
 
 try:
     import httpx2
@@ -78,6 +78,7 @@ class Server:
             raise ValueError(f"a base URL begins with http:// or https:// and a host, not {base_url!r}")
         if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
             raise ValueError("the API key has characters that no HTTP header can hold")
+        self._key = api_key
         self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._timeout = timeout
         headers = {"accept-encoding": "identity"}  # a small compressed answer may be huge
@@ -101,7 +102,7 @@ class Server:
         except httpx2.HTTPError as error:
             came = str(error) or type(error).__name__
             raise UnusableError("broken_off", "a whole answer", came) from None
-        _check_status(response, body)
+        self._check_status(response, body)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         framed = kind == STREAM or body.startswith("data:")
         return _events(body) if stream and framed and not body.lstrip().startswith("{") else _whole(body, kind)
@@ -117,26 +118,29 @@ class Server:
                 raise UnusableError("too_large", f"an answer of at most {LARGEST} bytes", "more")
             if time.monotonic() > late:
                 raise self._late()
-        return b"".join(pieces).decode("utf-8", "replace")
+        return self._hidden(b"".join(pieces).decode("utf-8", "replace"))
+
+    def _hidden(self, text: str) -> str:
+        """Remove the key from what the server says, before any of it is shortened."""
+        return text.replace(self._key, HIDDEN) if self._key else text
 
     def _late(self) -> UnusableError:
         return UnusableError("timeout", f"an answer within {self._timeout:g} s", "none")
 
-
-def _check_status(response: httpx2.Response, body: str) -> None:
-    status = response.status_code
-    if response.is_success:
-        return
-    came = shown(f"{status} {response.reason_phrase}: {_words(body)}")
-    if response.is_redirect:
-        where = response.headers.get("location", "nowhere")
-        raise UnusableError("redirect", "an answer at this address", shown(f"{status} to {where}"), final=True)
-    if status in REFUSALS:
-        rule, expected = REFUSALS[HTTPStatus(status)]
-        raise UnusableError(rule, expected, came, final=True)
-    if response.is_client_error and status != HTTPStatus.TOO_MANY_REQUESTS:
-        raise UnusableError("refused", "an answer to this question", came)
-    raise UnusableError("server_error", "an answer", came)
+    def _check_status(self, response: httpx2.Response, body: str) -> None:
+        status = response.status_code
+        if response.is_success:
+            return
+        came = shown(f"{status} {self._hidden(response.reason_phrase)}: {_words(body)}")
+        if response.is_redirect:
+            where = self._hidden(response.headers.get("location", "nowhere"))
+            raise UnusableError("redirect", "an answer at this address", shown(f"{status} to {where}"), final=True)
+        if status in REFUSALS:
+            rule, expected = REFUSALS[HTTPStatus(status)]
+            raise UnusableError(rule, expected, came, final=True)
+        if response.is_client_error and status != HTTPStatus.TOO_MANY_REQUESTS:
+            raise UnusableError("refused", "an answer to this question", came)
+        raise UnusableError("server_error", "an answer", came)
 
 
 def _words(body: str) -> str:

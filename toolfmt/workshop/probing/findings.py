@@ -23,6 +23,8 @@ FindingSeverity: TypeAlias = Literal["error", "warning"]
 """A warning may be the model's fault as well as the server's."""
 SHOWN: Final = 200
 """Characters of an answer that are shown."""
+HIDDEN: Final = "[secret]"
+"""What a key is replaced by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def without(report: Report, secret: str | None) -> Report:
         return report
 
     def hidden(text: str) -> str:
-        return text.replace(secret, "[secret]")
+        return text.replace(secret, HIDDEN)
 
     findings = tuple(
         replace(one, expected=hidden(one.expected), came=hidden(one.came), read=tuple(map(hidden, one.read)))
