@@ -333,9 +333,7 @@ ECHOES: dict[str, Any] = {
 
 @pytest.mark.parametrize("cut", [0, 12])
 @pytest.mark.parametrize("how", ECHOES)
-def test_no_part_of_the_key_is_reported_where_an_answer_is_shortened(
-    served: Serve, run: Any, how: str, cut: int
-) -> None:
+def test_no_part_of_the_key_is_reported_where_an_answer_is_shortened(served: Serve, how: str, cut: int) -> None:
     """Whatever is before the key: the report shows 200 characters of an answer."""
     text = " " * (SHOWN - len(KEY) - cut) + "".join(f"{KEY} " for _ in range(9))
     faulty = served(Faulty(reply=lambda _: ECHOES[how](text)))
