@@ -67,6 +67,21 @@ def test_json(run: Run, folder: Path) -> None:
     assert (report["ok"], report["dialect"], report["path"]) == (True, "qwen25", str(folder))
 
 
+def test_no_secret_beside_the_template_is_printed(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    canary = "hf_canary0123456789"
+    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, canary)
+    monkeypatch.setenv("HF_HOME", str(folder))
+    for name in ("token", ".env", "config.json", "generation_config.json", "special_tokens_map.json"):
+        (folder / name).write_text(json.dumps({"token": canary, "auto_map": {"x": canary}}), "utf-8")
+    given = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    (folder / "tokenizer_config.json").write_text(json.dumps(given | {"auth_token": canary}), "utf-8")
+    for flags in ((), ("--json",), ("--dialect", "mistral-v11", "--json"), ("--template", canary[:4])):
+        code, out, err = run("doctor", folder, *flags)
+        assert (code == 2) == (flags[:1] == ("--template",))
+        assert canary not in out + err
+
+
 def test_a_variable_is_json_or_text(run: Run, folder: Path) -> None:
     (folder / "chat_template.jinja").write_text("{{ (on is true) ~ name }}{{ messages[0].content }}", "utf-8")
     (folder / "talk.json").write_text('[{"role": "user", "content": "Hi"}]', "utf-8")

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 POLICY = "SECURITY.md"
 PAGE = "docs/explanation/security.md"
 EXECUTION = "docs/explanation/security-of-execution.md"
-TEST = re.compile(r"`(tests/[\w./-]+\.py(?:::\w+)+)`")
+TEST = re.compile(r"`(tests(?:_sdk)?/[\w./-]+\.py(?:::\w+)+)`")
 
 
 def section(text: str, title: str) -> str:

@@ -36,6 +36,10 @@ _HEADERS: Final = {"accept": "*/*", "accept-encoding": "identity", "user-agent":
 _UNAUTHORIZED: Final = 401
 _NO_PATH: Final = frozenset({404, 405})
 _BASE: Final = "`url` is the base address, which usually ends in /v1"
+_LONG_KEY: Final = 16
+"""Characters of a key that no answer contains by chance."""
+_SECRET: Final = 6
+"""Characters of the shortest value of a header that may be a secret."""
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
 """Headers of a back's answer that are passed to the client."""
 
@@ -116,7 +120,7 @@ class Upstream:
         async with self._sent(method, path, model, request) as response:
             body = await self._body(response)
             try:
-                value = await worked(len(body), lambda: jsontext.loads(body.decode()))
+                value = await worked(len(body), lambda: jsontext.loads(self._without_key(body.decode())))
             except (ParseError, UnicodeDecodeError):
                 raise bad_answer("the upstream's answer is not JSON", repr(body[:80])) from None
             return Whole(value, _passed(response), len(body))
@@ -183,11 +187,11 @@ class Upstream:
         batch: list[JsonObject] = []
         try:
             async for piece in self._pieces(response):
-                batch.extend(self._read(_object(data), "delta") for data in text.feed(piece))
+                batch.extend(self._read(_object(self._without_key(data)), "delta") for data in text.feed(piece))
                 if batch:
                     yield batch
                     batch = []
-            batch.extend(self._read(_object(data), "delta") for data in text.close())
+            batch.extend(self._read(_object(self._without_key(data)), "delta") for data in text.close())
             if batch:
                 yield batch
         except TimeoutError:
@@ -222,13 +226,17 @@ class Upstream:
         if page:
             return read_error(f"the upstream answered {response.status_code} with a web page", status=status)
         body = (await self._body(response)).decode(errors="replace")
-        if self._key:  # a server may quote what it refuses
-            body = body.replace(self._key, "[key]")
+        for secret in (self._key, *(one for one in self.back.headers.values() if len(one) >= _SECRET)):
+            body = body.replace(secret, "[key]") if secret else body  # a server may quote what it refuses
         try:
             return read_error(jsontext.loads(body), status=status)
         except ParseError:
             reason = " ".join(body[:200].split()) or "no reason given"
             return read_error(f"the upstream answered {response.status_code}: {reason}", status=status)
+
+    def _without_key(self, text: str) -> str:
+        """Remove the key from what a server says in an answer, such as an error in it."""
+        return text.replace(self._key, "[key]") if len(self._key) >= _LONG_KEY else text
 
     async def _body(self, response: httpx2.Response) -> bytes:
         found = bytearray()
