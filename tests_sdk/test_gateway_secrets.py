@@ -1,4 +1,4 @@
-"""A gateway with canaries in each place that holds a secret: none is in what it says, logs, traces, counts or records."""
+"""A gateway with canaries in each place of a secret: none is in what it says, logs, traces, counts or records."""
 
 from __future__ import annotations
 

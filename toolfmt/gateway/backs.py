@@ -226,8 +226,8 @@ class Upstream:
         if page:
             return read_error(f"the upstream answered {response.status_code} with a web page", status=status)
         body = (await self._body(response)).decode(errors="replace")
-        for secret in (self._key, *(one for one in self.back.headers.values() if len(one) >= _SECRET)):
-            body = body.replace(secret, "[key]") if secret else body  # a server may quote what it refuses
+        for sent in (self._key, *(one for one in self.back.headers.values() if len(one) >= _SECRET)):
+            body = body.replace(sent, "[key]") if sent else body  # a server may quote what it refuses
         try:
             return read_error(jsontext.loads(body), status=status)
         except ParseError:
