@@ -18,19 +18,10 @@ from toolfmt.dialect.syntax import TAG_NAME, Elements
 from toolfmt.errors import UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.schema import chosen, coerce, depends, item_schema, property_schema, types
+from toolfmt.schema import chosen, coerce, depends, item_schema, kind_of, property_schema, types
 
 _TAG_NAME = regex.compile(TAG_NAME)
 _STRING = frozenset({"string"})
-_TYPE_NAMES: dict[type, str] = {
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    type(None): "null",
-    dict: "object",
-    list: "array",
-}
 
 
 class ElementWriter:
@@ -68,7 +59,7 @@ class ElementWriter:
         text = self._content(value, schema, level)
         if "\n{value}" in template and not isinstance(value, str):
             text = text.strip("\n")  # the template writes the line breaks
-        kind = "" if self._implies_type(value, schema) else _TYPE_NAMES[type(value)]
+        kind = "" if self._implies_type(value, schema) else kind_of(value)
         if kind == "string" and "{type}" not in template and "{string}" not in template:
             text = jsontext.dumps(value)  # in quotes it is a string where the schema allows other types too
             kind = "" if jsontext.equal(coerce(text, schema)[0], value) else kind
@@ -77,8 +68,7 @@ class ElementWriter:
             raise UnrepresentableError("", "", f"the tool's schema does not determine the type {kind} of a value")
         if kind == "" and not elements.typed:
             template = re.sub(r"\{\?(?!.*\{string\}).*?\?\}", "", template)
-        kind = _TYPE_NAMES[type(value)]
-        kind = elements.type_names.get(kind, kind)
+        kind = elements.type_names.get(kind_of(value), kind_of(value))
         template = template.replace("{?", "").replace("?}", "").replace("{type}", kind)
         template = template.replace("{string}", "true" if isinstance(value, str) else "false")
         head, _, tail = template.partition("{value}")

@@ -8,9 +8,9 @@ from typing import Final, cast
 
 from toolfmt import jsontext
 from toolfmt.formatters.example_scalars import MOST, Builder, Fits, Stream, kinds, size
-from toolfmt.formatters.flat_schema import Flat, as_object, flatten, mapping, merge, objects
+from toolfmt.formatters.flat_schema import Flat, flatten, merge, objects, subschema
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.schema.walk import names
+from toolfmt.schema.walk import as_object, names
 
 _TRIALS: Final = 8
 """The number of values tried for a member that does not fit together with the others."""
@@ -56,12 +56,12 @@ class ExampleMembers:
     @property
     def declared(self) -> JsonObject:
         """Return the schemas of the properties."""
-        return mapping(self.own.get("properties"))
+        return as_object(self.own.get("properties"))
 
     @property
     def patterns(self) -> JsonObject:
         """Return the schemas of properties whose names match a pattern."""
-        return mapping(self.own.get("patternProperties"))
+        return as_object(self.own.get("patternProperties"))
 
     def wanted(self) -> list[str]:
         """Name the wanted members that are not required."""
@@ -80,7 +80,7 @@ class ExampleMembers:
         """Invent names for undeclared members."""
         if self.own.get("additionalProperties") is not False:
             if "propertyNames" in self.own:
-                names_schema = {"type": "string", **as_object(self.own["propertyNames"])}
+                names_schema = {"type": "string", **subschema(self.own["propertyNames"])}
                 yield from map(str, self.builder.values(names_schema, "key"))
             yield from ("key", *(f"key{number}" for number in range(2, MOST)))
         for pattern in self.patterns:
@@ -94,7 +94,7 @@ class ExampleMembers:
                 # The merge order determines the order of the properties.
                 self.own = merge(self.own, flatten(self.dependents.pop(name), self.builder.root).own)
                 there.extend(other for other in names(self.own.get("required")) if other not in there)
-            needs = names(mapping(self.own.get("dependentRequired")).get(name))
+            needs = names(as_object(self.own.get("dependentRequired")).get(name))
             there.extend(other for other in needs if other not in there)
         return [name for name in self.declared if name in there] + [name for name in there if name not in self.declared]
 
@@ -192,7 +192,7 @@ class Lists:
         return _Fresh(self.builder.values(schema, self.name, self.suggested[index : index + 1], self.above))
 
     def _holds_containers(self) -> bool:
-        kind = kinds(flatten(as_object(self.rest), self.builder.root).own)[:1]
+        kind = kinds(flatten(subschema(self.rest), self.builder.root).own)[:1]
         return kind in (["object"], ["array"])
 
 

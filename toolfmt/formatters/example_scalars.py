@@ -14,10 +14,11 @@ from typing import Any, Final, TypeAlias, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError
-from toolfmt.formatters.flat_schema import as_types, mapping
 from toolfmt.formatters.pattern_text import LONGEST, matching
 from toolfmt.jsontext import loads, raw_value
 from toolfmt.model import JsonObject, JsonValue
+from toolfmt.schema.spelling import type_list
+from toolfmt.schema.walk import as_object
 
 Fits: TypeAlias = Callable[[JsonValue], bool]
 
@@ -178,7 +179,7 @@ def authored(own: JsonObject) -> Iterator[JsonValue]:
     if isinstance(examples, list):
         yield from cast("list[JsonValue]", examples)
     yield from (own[key] for key in ("example", "default") if key in own)
-    kinds = as_types(own.get("type"))
+    kinds = type_list(own)
     if not kinds or "string" in kinds:
         yield from hints(own.get("description"), text=True)
     if kinds != ["string"]:
@@ -193,7 +194,7 @@ def is_empty(value: JsonValue) -> bool:
 def kinds(own: JsonObject) -> list[str]:
     """Return the JSON types to try, null last."""
     if "type" in own:
-        return sorted(as_types(own["type"]), key=lambda kind: kind == "null")
+        return sorted(type_list(own), key=lambda kind: kind == "null")
     return list(dict.fromkeys((*(kind for kind, words in _IMPLIED.items() if words & own.keys()), *_EVERY)))
 
 
@@ -232,7 +233,7 @@ class Builder:
         self.repeats = repeats
         self.nodes = 0
         self._room = room
-        self.definitions = mapping(root.get("$defs"))
+        self.definitions = as_object(root.get("$defs"))
         self.patterns: dict[str, Stream] = {}
         self.checks: dict[int, tuple[object, Fits]] = {}
         self._compiled: dict[str, Fits] = {}

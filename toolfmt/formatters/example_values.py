@@ -17,7 +17,7 @@ from typing import Final, cast
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.example_members import ExampleMembers, Lists
 from toolfmt.formatters.example_scalars import MOST, Builder, Fits, authored, is_empty, kinds, numbers, strings
-from toolfmt.formatters.flat_schema import Flat, as_object, flatten, listed
+from toolfmt.formatters.flat_schema import Flat, flatten, listed, subschema
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema import inline_refs, normalise
 
@@ -58,7 +58,7 @@ class _Values(Builder):
         self._room -= _OF_A_NODE
         if self.is_over or schema is False:
             return
-        node = as_object(schema)
+        node = subschema(schema)
         fits = self.check(node)
         seen: set[str] = set()
         guess: list[JsonValue] = []

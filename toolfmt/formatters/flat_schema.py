@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from toolfmt import jsontext
+from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.refs import resolve
+from toolfmt.schema.spelling import type_list
+from toolfmt.schema.walk import as_list, as_object
 
 _MERGED: Final = ("$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies", "$defs")
 _LOWEST: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
 _HIGHEST: Final = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
 _BY_NAME: Final = ("properties", "patternProperties", "dependentRequired")
-_NEVER: Final[JsonObject] = {"not": {}}
 _BARE: Final = frozenset({"type", "title"})
 """Keywords of an alternative that says nothing but its type."""
 
@@ -49,17 +51,17 @@ def _flatten(schema: JsonObject, root: JsonObject, followed: tuple[str, ...]) ->
             [{"allOf": [condition, schema.get("then", {})]}, {"allOf": [{"not": condition}, schema.get("else", {})]}]
         )
     dependents: dict[str, JsonObject] = {}
-    for key, value in mapping(schema.get("dependencies")).items():
-        if isinstance(value, list):
-            own["dependentRequired"] = {**mapping(own.get("dependentRequired")), key: value}
+    for key, value in as_object(schema.get("dependencies")).items():
+        if is_array(value):
+            own["dependentRequired"] = {**as_object(own.get("dependentRequired")), key: value}
         else:
-            dependents[key] = as_object(value)
-    dependents |= {key: as_object(value) for key, value in mapping(schema.get("dependentSchemas")).items()}
+            dependents[key] = subschema(value)
+    dependents |= {key: subschema(value) for key, value in as_object(schema.get("dependentSchemas")).items()}
     parts = objects(schema.get("allOf"))
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference not in followed:
         followed = (*followed, reference)
-        parts.insert(0, as_object(resolve(root, reference)))
+        parts.insert(0, subschema(resolve(root, reference)))
     owns = [own]
     for part in parts:
         inner = _flatten(part, root, followed)
@@ -79,7 +81,7 @@ def without_null(flat: Flat, root: JsonObject) -> Flat:
     if len(flat.choices) != 1 or len(others) != 1 or len(branches) == 1:
         return flat
     merged = flatten({"allOf": [flat.own, flat.choices[0][branches.index(others[0])]]}, root)
-    kinds = as_types(merged.own.get("type"))
+    kinds = type_list(merged.own)
     return Flat(
         {**merged.own, "type": [*kinds, "null"]} if kinds else merged.own,
         merged.choices,
@@ -101,14 +103,11 @@ def _both(key: str, left: Any, right: Any) -> Any:
         numeric = all(isinstance(bound, (int, float)) for bound in (left, right))
         return (min if key in _LOWEST else max)(left, right) if numeric else left
     if key in _BY_NAME:
-        pair = mapping(left), mapping(right)
-        common = {name: _both_named(key, pair[0][name], pair[1][name]) for name in pair[0] if name in pair[1]}
+        pair = as_object(left), as_object(right)
+        join = _union if key == "dependentRequired" else _conjunction
+        common = {name: join(pair[0][name], pair[1][name]) for name in pair[0] if name in pair[1]}
         return {**pair[0], **pair[1], **common}
     return _JOINS.get(key, lambda left, _: left)(left, right)
-
-
-def _both_named(key: str, left: Any, right: Any) -> Any:
-    return _union(left, right) if key == "dependentRequired" else _conjunction(left, right)
 
 
 def _conjunction(left: Any, right: Any) -> Any:
@@ -119,21 +118,20 @@ def _conjunction(left: Any, right: Any) -> Any:
 
 
 def _union(left: Any, right: Any) -> Any:
-    both = isinstance(left, list) and isinstance(right, list)
-    return [*dict.fromkeys(cast("list[Any]", left + right))] if both else cast("Any", left)
+    return [*dict.fromkeys(left + right)] if is_array(left) and is_array(right) else left
 
 
 def _common(left: Any, right: Any) -> Any:
     """Intersect two `enum` keywords."""
-    if not isinstance(left, list) or not isinstance(right, list):
-        return cast("Any", left)
-    others = set(map(jsontext.canonical, cast("list[Any]", right)))
-    return [one for one in cast("list[Any]", left) if jsontext.canonical(one) in others]
+    if not is_array(left) or not is_array(right):
+        return left
+    others = set(map(jsontext.canonical, right))
+    return [one for one in left if jsontext.canonical(one) in others]
 
 
 def _types(left: Any, right: Any) -> list[str]:
     """Intersect two `type` keywords; an integer is a number too."""
-    ones, others = as_types(left), as_types(right)
+    ones, others = (type_list({"type": one}) for one in (left, right))
     kept = [kind for kind in ones if kind in others or (kind == "integer" and "number" in others)]
     return kept + [kind for kind in others if kind == "integer" and kind not in ones and "number" in ones]
 
@@ -158,30 +156,17 @@ _JOINS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 """How two keywords of the same name are joined."""
 
 
-def as_types(value: JsonValue) -> list[str]:
-    """Return the names in a `type` keyword."""
-    words = cast("list[object]", value) if isinstance(value, list) else [value]
-    return [word for word in words if isinstance(word, str)]
-
-
-def as_object(schema: JsonValue) -> JsonObject:
+def subschema(schema: JsonValue) -> JsonObject:
     """Return a subschema as an object: true allows anything, false nothing."""
-    if isinstance(schema, dict):
-        return cast("JsonObject", schema)
-    return dict(_NEVER) if schema is False else {}
+    return {"not": {}} if schema is False else as_object(schema)
 
 
 def objects(value: JsonValue) -> list[JsonObject]:
     """Return a list of subschemas as objects; anything else counts as empty."""
-    return [as_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
+    return [*map(subschema, as_list(value))]
 
 
 def listed(own: JsonObject) -> list[JsonValue] | None:
     """Return the values that `const` or `enum` lists; None without such a list."""
     members: JsonValue = [own["const"]] if "const" in own else own.get("enum")
-    return cast("list[JsonValue]", members) if isinstance(members, list) else None
-
-
-def mapping(value: JsonValue) -> JsonObject:
-    """Return an object; anything else counts as empty."""
-    return cast("JsonObject", value) if isinstance(value, dict) else {}
+    return members if is_array(members) else None

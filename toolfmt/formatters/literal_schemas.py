@@ -20,6 +20,7 @@ from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+from toolfmt.schema.walk import SchemaPlace, map_subschemas
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +38,17 @@ class Declaration:
         return f"{self.opener}declaration:{tool.name}{writer.arguments(body)}{self.closer}"
 
 
-def _capitals(schema: JsonValue) -> JsonValue:
+def _capitals(schema: JsonValue, place: SchemaPlace = ()) -> JsonValue:
     """Write the types of a schema in capitals, at any depth; values and names stay."""
-    if is_array(schema):
-        return [_capitals(item) for item in schema]
     if not is_object(schema):
         return schema
-    found: JsonObject = {}
-    for key, value in schema.items():
-        if key in _SCHEMAS and is_object(value):
-            found[key] = {name: _capitals(inner) for name, inner in value.items()}
-        else:
-            found[key] = value if key in _VALUES else _capitals(value)
+    found = map_subschemas(schema, _capitals, place)
     kind = schema.get("type")
     if isinstance(kind, str):
         found["type"] = kind.upper()
     elif is_array(kind):
         found["type"] = [str(one).upper() for one in kind]
     return found
-
-
-_VALUES = frozenset({"enum", "const", "default", "examples", "required", "description", "title", "type"})
-_SCHEMAS = frozenset({"properties", "$defs"})
 
 
 _KEYWORD = regex.compile(KEYWORD)

@@ -20,11 +20,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import as_object, as_types, mapping
+from toolfmt.formatters.flat_schema import subschema
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.signatures import one_line
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
-from toolfmt.schema.walk import names
+from toolfmt.schema.spelling import type_list
+from toolfmt.schema.walk import as_object, names
 
 _TYPES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
 _REQUIRED: Final = "必填"
@@ -35,7 +36,7 @@ def python_function(tool: ToolDefinition) -> str:
     """Write a tool as a function without a body. Raises `SchemaError`."""
     schema = parameters_object(tool)
     needed = names(schema["required"])
-    parameters = {name: as_object(one) for name, one in mapping(schema.get("properties")).items()}
+    parameters = {name: subschema(one) for name, one in as_object(schema.get("properties")).items()}
     signature = ",".join(f"{name}: {_type(one)}" for name, one in parameters.items())
     lines = [tool.description.strip().replace("\n", "\n    "), ""]
     if parameters:
@@ -54,7 +55,7 @@ def _parameter(name: str, schema: JsonObject, *, required: bool) -> str:
 
 
 def _type(schema: JsonObject) -> str:
-    kinds = as_types(schema.get("type"))
+    kinds = type_list(schema)
     return _TYPES.get(kinds[0], "Any") if len(kinds) == 1 else "Any"
 
 
@@ -72,10 +73,10 @@ def _function(tool: ToolDefinition) -> Iterator[str]:
     yield _element("name", tool.name)
     yield _element("description", tool.description.strip())
     yield "<parameters>"
-    for name, parameter in mapping(schema.get("properties")).items():
+    for name, parameter in as_object(schema.get("properties")).items():
         yield "<parameter>"
         yield _element("name", name)
-        yield from _keywords(as_object(parameter))
+        yield from _keywords(subschema(parameter))
         yield "</parameter>"
     yield from _keywords({key: value for key, value in schema.items() if key not in {"type", "properties"}})
     yield "</parameters>"

@@ -20,11 +20,12 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, listed, mapping, without_null
+from toolfmt.formatters.flat_schema import Flat, flatten, listed, subschema, without_null
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.schema.places import kind_of
-from toolfmt.schema.walk import names
+from toolfmt.schema.spelling import type_list
+from toolfmt.schema.walk import as_object, names
 
 _STRUCTURE: Final = re.compile(r"^([ \t]*)(?=#|`{3}|~{3}|[-=*_][-=*_ \t]+$)", re.MULTILINE)
 _TICKS: Final = re.compile(r"`+")
@@ -50,7 +51,7 @@ def signature(tool: ToolDefinition) -> str:
     schema = parameters_object(tool)
     flat = flatten(schema, schema)
     required = names(flat.own.get("required"))
-    arguments = (name if name in required else f"{name}?" for name in mapping(flat.own.get("properties")))
+    arguments = (name if name in required else f"{name}?" for name in as_object(flat.own.get("properties")))
     call = f"{tool.name}({', '.join(map(one_line, arguments))})"
     return f"{call} - {one_line(tool.description)}" if tool.description.strip() else call
 
@@ -84,10 +85,10 @@ def _parameters(flat: Flat, root: JsonObject, above: tuple[str, ...], indent: st
     """Write the members of an object, with nested members below each."""
     required = names(flat.own.get("required"))
     above = (*above, *flat.references)
-    for name, schema in mapping(flat.own.get("properties")).items():
+    for name, schema in as_object(flat.own.get("properties")).items():
         if schema is False:
             continue
-        member = without_null(flatten(as_object(schema), root), root)
+        member = without_null(flatten(subschema(schema), root), root)
         marks = f"({_type(member, root)})" + (" (required)" if name in required else "")
         text = " ".join(filter(None, (one_line(str(member.own.get("description") or "")), *_notes(member.own))))
         yield f"{indent}- {code(name)} {marks}" + (f": {text}" if text else "")
@@ -96,21 +97,21 @@ def _parameters(flat: Flat, root: JsonObject, above: tuple[str, ...], indent: st
 
 def _below(member: Flat, root: JsonObject, above: tuple[str, ...], indent: str) -> Iterator[str]:
     """Write the nested members of a member: its own, and those of its items and alternatives."""
-    item = without_null(flatten(as_object(member.own.get("items", {})), root), root)
+    item = without_null(flatten(subschema(member.own.get("items", {})), root), root)
     for inner in (member, item):
         # A recursive schema is written once.
         if not set(inner.references) & set(above):
             yield from _parameters(inner, root, (*above, *member.references), indent)
             for number, branch in enumerate((branch for choice in inner.choices for branch in choice), start=1):
                 option = flatten(branch, root)
-                if mapping(option.own.get("properties")) and not set(option.references) & set(above):
+                if as_object(option.own.get("properties")) and not set(option.references) & set(above):
                     yield f"{indent}- option {number} ({_type(option, root)})"
                     yield from _parameters(option, root, (*above, *inner.references), indent + "  ")
 
 
 def _type(flat: Flat, root: JsonObject, levels: int = 2) -> str:
     """Name the types, including those in lists, maps and alternatives down to a depth."""
-    kinds = as_types(flat.own.get("type"))
+    kinds = type_list(flat.own)
     if not kinds:
         kinds = list(map(kind_of, listed(flat.own) or ()))
     if not kinds and flat.choices and levels:

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, listed, mapping
+from toolfmt.formatters.flat_schema import Flat, flatten, listed, subschema
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.model import JsonObject, ToolDefinition
-from toolfmt.schema.walk import names
+from toolfmt.schema.spelling import type_list
+from toolfmt.schema.walk import as_object, names
 
 _NAMES: Final = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$]*")
@@ -41,7 +42,7 @@ class TypeScript:
         """Write a tool. Raises `SchemaError`."""
         schema = parameters_object(tool)
         flat = flatten(schema, schema)
-        body = self._object(flat, schema, (), "") if mapping(flat.own.get("properties")) else ""
+        body = self._object(flat, schema, (), "") if as_object(flat.own.get("properties")) else ""
         lines = [*comment(tool.description, ""), f"type {tool.name} = ({'_: ' if body else ''}{body}) => any;"]
         return "\n".join(lines)
 
@@ -53,8 +54,8 @@ class TypeScript:
 
     def _members(self, flat: Flat, root: JsonObject, above: tuple[str, ...], pad: str) -> Iterator[str]:
         needed = names(flat.own.get("required"))
-        for name, schema in mapping(flat.own.get("properties")).items():
-            member = flatten(as_object(schema), root)
+        for name, schema in as_object(flat.own.get("properties")).items():
+            member = flatten(subschema(schema), root)
             yield from comment(str(member.own.get("description") or ""), pad)
             if "default" in member.own:
                 yield f"{pad}// Default: {jsontext.dumps(member.own['default'])}"
@@ -66,7 +67,7 @@ class TypeScript:
             return " | ".join(map(jsontext.dumps, members)) or "any"
         if set(flat.references) & set(above):
             return "any"
-        kinds = [self._kind(kind, flat, root, above, pad) for kind in as_types(flat.own.get("type"))]
+        kinds = [self._kind(kind, flat, root, above, pad) for kind in type_list(flat.own)]
         if not kinds and flat.choices:
             inner = (*above, *flat.references)
             kinds = [self._type(flatten(branch, root), root, inner, pad) for branch in flat.choices[0]]
@@ -74,10 +75,10 @@ class TypeScript:
 
     def _kind(self, kind: str, flat: Flat, root: JsonObject, above: tuple[str, ...], pad: str) -> str:
         if kind == "array":
-            item = self._type(flatten(as_object(flat.own.get("items", {})), root), root, above, pad)
+            item = self._type(flatten(subschema(flat.own.get("items", {})), root), root, above, pad)
             return f"({item})[]" if " | " in item else f"{item}[]"
         if kind == "object":
-            return self._object(flat, root, above, pad) if mapping(flat.own.get("properties")) else "object"
+            return self._object(flat, root, above, pad) if as_object(flat.own.get("properties")) else "object"
         return _NAMES.get(kind, "any")
 
 

@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, Final, cast
 from lxml import etree
 
 from toolfmt.errors import SchemaError, UnrepresentableError
-from toolfmt.formatters.flat_schema import Flat, as_object, as_types, flatten, mapping, objects, without_null
+from toolfmt.formatters.flat_schema import Flat, flatten, objects, subschema, without_null
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.schema.places import kind_of
-from toolfmt.schema.walk import names
+from toolfmt.schema.spelling import type_list
+from toolfmt.schema.walk import as_object, names
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - it has no public name
@@ -95,7 +96,7 @@ class _Writer:
         if self.room < 0:
             raise SchemaError(f"its references unfold to more than {_MOST:,} elements")
         element = etree.SubElement(parent, tag, dict(attributes))
-        flat = self.simplified(flatten(as_object(schema), self.root))
+        flat = self.simplified(flatten(subschema(schema), self.root))
         own = flat.own
         element.set("type", _text(_type(flat.own) or self.alternatives(flat) or "any"))
         if own.get("description"):
@@ -133,11 +134,11 @@ class _Writer:
         """Write the children of a value."""
         own = flat.own
         required = names(own.get("required"))
-        for name, schema in mapping(own.get("properties")).items():
+        for name, schema in as_object(own.get("properties")).items():
             if schema is not False:
                 attributes = {"name": _name(name, f"/properties/{name}")}
                 self.node(element, "arg", schema, above, attributes, required=name in required)
-        for pattern, schema in mapping(own.get("patternProperties")).items():
+        for pattern, schema in as_object(own.get("patternProperties")).items():
             self.node(element, "additional", schema, above, {"names": _text(pattern)})
         prefix = objects(own.get("prefixItems")) + objects(own.get("items"))
         for position, schema in enumerate(prefix, start=1):
@@ -159,7 +160,7 @@ class _Writer:
         branches = [flatten(branch, self.root) for branch in flat.choices[0]]
         plain = all(branch.own.keys() <= {"type", "title"} and not branch.references for branch in branches)
         if plain and not any(branch.choices for branch in branches):
-            types = [kind for branch in branches for kind in as_types(branch.own.get("type"))]
+            types = [kind for branch in branches for kind in type_list(branch.own)]
             complete = all("type" in branch.own for branch in branches) and "type" not in flat.own
             return flat._replace(own={**flat.own, "type": types}, choices=[]) if complete else flat
         return without_null(flat, self.root)
@@ -167,7 +168,7 @@ class _Writer:
 
 def _type(own: JsonObject) -> str:
     """Name the types, separated by `|`, "" if unknown; a string with listed values is an `enum`."""
-    kinds = as_types(own.get("type"))
+    kinds = type_list(own)
     members = own.get("enum")
     if isinstance(members, list):
         found = dict.fromkeys(kind_of(member) for member in cast("list[JsonValue]", members))
