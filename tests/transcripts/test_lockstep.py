@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from toolfmt import convert
-from toolfmt.conversation import CallPart, Message
+from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, Transcript
 from toolfmt.transcripts.comparing.lockstep import common_prefix_length
+from toolfmt.transcripts.comparing.losses import losses
 
 VALUE = {"city": "Paris", "n": [1, 2.5, -0.0, None, True], "ü": {"z": "\u2028"}}
 
@@ -40,3 +41,13 @@ def test_an_integer_that_has_no_text_goes_where_none_is_needed() -> None:
     there = convert(chat, source="anthropic", target="bedrock")
     assert there.losses == ()
     assert there.value["messages"][1]["content"][0]["toolUse"]["input"] == {"n": 10**5000}
+
+
+@pytest.mark.parametrize(("answered", "action"), [("b", "changed"), ("c", "dropped")])
+def test_a_changed_link_of_a_result_is_one_loss(answered: str, action: str) -> None:
+    def linked(text: str, ident: str) -> Transcript:
+        calls = (TextPart(text), CallPart("f", {}, id="a"), CallPart("g", {}, id="b"))
+        return Transcript((Message("assistant", calls), Message("tool", (ResultPart((TextPart("1"),), ident),))))
+
+    found = losses(linked("Hi", "a"), linked("Hello", answered))
+    assert [(loss.code, loss.action) for loss in found] == [("text", "changed"), ("result_link", action)]

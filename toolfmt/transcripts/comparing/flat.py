@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, Role
@@ -51,15 +51,6 @@ def flatten(messages: Iterable[Message]) -> list[Place]:
             else:
                 places.append(Place(number, role, part, None, len(places)))
     return places
-
-
-def relinked(matched: Iterable[tuple[Place, Place]]) -> Iterator[Place]:
-    """Yield the matched results that answer a different call in the second conversation."""
-    pairs = list(matched)
-    calls = {a.call: b.call for a, b in pairs if isinstance(a.part, CallPart)}
-    for a, b in pairs:
-        if isinstance(a.part, ResultPart) and a.call in calls and b.call != calls[a.call]:
-            yield a
 
 
 class _Open:

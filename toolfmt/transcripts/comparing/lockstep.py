@@ -99,6 +99,8 @@ def _same_arguments(a: CallPart, b: CallPart) -> bool:
     text, value = (a.text, b.arguments) if a.text is not None else (b.text, a.arguments)
     if text is None:
         return a.arguments is b.arguments or _compact(a.arguments) == _compact(b.arguments)
+    if '": ' in text:  # most likely spaced
+        return text == _spaced(value) or text == _strict(value)
     return _is_compact(text, value) or text == _strict(value) or text == _spaced(value)
 
 

@@ -31,7 +31,7 @@ from toolfmt.conversation import (
     Transcript,
     parse_failure,
 )
-from toolfmt.transcripts.comparing.flat import Place, flatten, relinked
+from toolfmt.transcripts.comparing.flat import Place, flatten
 from toolfmt.transcripts.comparing.lockstep import SIDE, common_prefix_length, joined_texts
 from toolfmt.transcripts.comparing.loss import Loss, further, request_losses, short
 from toolfmt.transcripts.parts.citations import same, source
@@ -132,8 +132,6 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
         yield from _moved_media(matched, added, where)
     for a, b in matched:
         yield from _differences(a, b, where[a.message])
-    for place in relinked(matched):
-        yield Loss("result_link", where[place.message], "changed", short(_content(place.part)))
     if lost or added:
         yield from _unmatched(lost, added, where)
     yield from _links(matched, calls, where)
@@ -357,7 +355,8 @@ def _links(matched: list[tuple[Place, Place]], calls: dict[int | None, int | Non
     calls |= {a.call: b.call for a, b in matched if isinstance(a.part, CallPart)}
     for a, b in matched:
         if isinstance(a.part, ResultPart) and calls.get(a.call) != b.call:
-            yield Loss("result_link", where[a.message], "dropped" if b.call is None else "changed", _content(a.part))
+            action = "dropped" if b.call is None else "changed"
+            yield Loss("result_link", where[a.message], action, short(_content(a.part)))
 
 
 def _order(matched: list[tuple[Place, Place]], where: _Where) -> Iterator[Loss]:
