@@ -16,6 +16,7 @@ from typing import Any
 from zlib import compressobj
 
 import anyio
+import anyio.lowlevel
 import httpx2
 import pytest
 from mcp.shared.message import SessionMessage
@@ -76,7 +77,7 @@ def test_a_server_that_reads_no_answer_is_not_read() -> None:
                     seen.append(ident)
                     answered = SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=ident, result={}))
                     tasks.start_soon(writer.send, answered)
-                    await anyio.wait_all_tasks_blocked()
+                    await anyio.lowlevel.checkpoint()  # until it waits
 
             tasks.start_soon(writer.send, SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=1, method="ping")))
             tasks.start_soon(answer)
@@ -213,6 +214,7 @@ class _Hostile(BaseHTTPRequestHandler):
             case {"method": "tools/list"}:
                 names = ["good", "large", "packed", "slow", "endless", "elsewhere"]
                 answer["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+                self.server.listed.set()  # pyright: ignore[reportAttributeAccessIssue]
             case {"method": "tools/call", "params": {"name": name}}:
                 answer["result"] = {"content": [{"type": "text", "text": "fine"}]}
                 if name != "good":
@@ -226,7 +228,8 @@ class _Hostile(BaseHTTPRequestHandler):
         self._send(json.dumps(answer).encode())
 
     def do_GET(self) -> None:
-        """Ask for much, over a session's stream."""
+        """Ask for much, over a session's stream, once the client knows the tools."""
+        self.server.listed.wait()  # pyright: ignore[reportAttributeAccessIssue]
         self._send(b"", content_type="text/event-stream", content_length="100000000")
         for ident in range(1000):
             ping = {"jsonrpc": "2.0", "id": f"p{ident}", "method": "ping"}
@@ -270,13 +273,15 @@ def _hostile() -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), _Hostile) as web:
         web.daemon_threads = True
         web.block_on_close = False
-        shut = vars(web)["shut"] = threading.Event()
+        shut, listed = threading.Event(), threading.Event()
+        vars(web).update(shut=shut, listed=listed)
         thread = threading.Thread(target=web.serve_forever)
         thread.start()
         try:
             yield f"http://127.0.0.1:{web.server_address[1]}"
         finally:
             shut.set()
+            listed.set()
             web.shutdown()
             thread.join()
 
