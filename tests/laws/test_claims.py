@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tests import sampling
-from toolfmt import parse, parse_stream
+from toolfmt import jsontext, parse, parse_stream
 from toolfmt.dialect.syntax import spelled
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd, coalesce
@@ -104,6 +104,24 @@ def test_a_misspelt_argument_makes_its_call_fail(dialect: Dialect[str]) -> None:
         assert _calls(dialect, text) in ([], [{"city": "Oslo", "units": "metric"}]), text
     for key in () if dialect.traits.strict else ("scale", "unified"):
         assert _calls(dialect, _forecast(dialect, {"city": "Oslo", key: "1 a"})) == [{"city": "Oslo", key: "1 a"}]
+
+
+def test_a_key_that_belongs_to_the_call_is_no_argument(dialect: Dialect[str]) -> None:
+    given: JsonObject = {"city": "Oslo", "units": "metric"}
+    doubled: tuple[JsonObject, ...] = (
+        {**given, "tool": "forecast"},
+        {"tool": "forecast", "args": given},
+        {"input": given, "kind": "1 a"},
+        {**given, "arguments": given},
+        {**given, "arguments": jsontext.dumps(given)},
+        {**given, "call": {"name": "forecast"}},
+    )
+    for arguments in doubled:
+        try:
+            text = _forecast(dialect, arguments)
+        except UnrepresentableError:
+            continue
+        assert _calls(dialect, text) in ([], [given]), text
 
 
 def test_a_call_that_is_given_up_and_written_again_runs_once(dialect: Dialect[str]) -> None:

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 
 import regex
 
 from toolfmt import jsontext
+from toolfmt.errors import ParseError
 from toolfmt.events import Event, Span
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.bodies.element_values import ArgumentStream, leaf
@@ -142,30 +144,38 @@ def refuse_mended(draft: Draft, arguments: JsonObject, at: int) -> None:
 def misnamed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
     """Describe a key that the tool does not declare and that was meant as another, or as none; "" if there is none.
 
-    It holds all arguments, or is nearly the name of one that is missing. A schema that lists keys of any name takes it.
+    It holds the arguments or the tool's name, as a call does, or is nearly the name of an argument that is missing. A
+    schema that lists keys of any name takes the key, unless it holds all arguments.
     """
     if tool is None or all(declares(tool.parameters, key) for key in arguments):
         return ""
-    if detail := _enclosed(arguments, tool.parameters):
-        return detail
-    if any(map(tool.parameters.get, ("additionalProperties", "patternProperties"))):
+    schema = tool.parameters
+    odd = {key: value for key, value in arguments.items() if not declares(schema, key)}
+    enclosing = next((key for key, value in odd.items() if _holds_arguments(value, tool)), None)
+    if enclosing is not None and len(odd) == len(arguments):
+        return f"the arguments are inside an extra key {enclosing!r}: write them at the top level"
+    if any(map(schema.get, ("additionalProperties", "patternProperties"))):
         return ""
-    missing = [name for name in property_names(tool.parameters) if name not in arguments]
-    odd = (key for key in arguments if missing and not declares(tool.parameters, key))
+    if enclosing is not None:
+        return f"the key {enclosing!r} holds the arguments a second time"
+    named = next((key for key, value in odd.items() if value == tool.name), None)
+    if named is not None:
+        return f"the key {named!r} holds the tool's name: it is no argument"
+    missing = [name for name in property_names(schema) if name not in arguments]
     near = ((key, name) for key in odd for name in missing if is_nearly(key, name))
     return next((f"no argument is called {key!r}: write {name!r}" for key, name in near), "")
 
 
-def _enclosed(arguments: JsonObject, schema: JsonObject) -> str:
-    """Describe a key that holds all arguments of the tool, and nothing beside it is one; "" if there is none."""
-    if any(declares(schema, key) for key in arguments):
-        return ""
-    for key, value in arguments.items():
-        while jsontext.is_object(value) and len(value) == 1 and jsontext.is_object(inner := next(iter(value.values()))):
-            value = inner  # noqa: PLW2901 - to the innermost
-        if jsontext.is_object(value) and value and all(declares(schema, name) for name in value):
-            return f"the arguments are inside an extra key {key!r}: write them at the top level"
-    return ""
+def _holds_arguments(value: JsonValue, tool: ToolDefinition) -> bool:
+    """Whether an object, or its JSON text, holds arguments of the tool and nothing else, or names it as a call does."""
+    if isinstance(value, str) and value[:1] == "{":
+        with suppress(ParseError):
+            value = jsontext.loads(value)
+    while jsontext.is_object(value) and len(value) == 1 and jsontext.is_object(inner := next(iter(value.values()))):
+        value = inner  # to the innermost
+    if not jsontext.is_object(value) or not value:
+        return False
+    return tool.name in value.values() or all(declares(tool.parameters, name) for name in value)
 
 
 def hidden(keys: Collection[str], taken: Collection[str], given: Collection[str], tool: ToolDefinition | None) -> str:

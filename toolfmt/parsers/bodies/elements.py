@@ -88,6 +88,8 @@ class ElementReader:
         self.grammar = grammar
         self.strays = strays
         self.given: JsonObject = {}
+        self.enclosing = ""
+        """The undeclared argument that contained others, if there was one."""
         self.tail = tail
         self.draft = draft
         self.limits = limits
@@ -100,6 +102,10 @@ class ElementReader:
         if not empty:
             yield from self._arguments(cur, schema, members)
         self.strays.settle(members, schema, cur.at)
+        beside = (key for key in members.values if not declares(schema, key)) if self.enclosing else ()
+        for key in beside:
+            detail = f"{key!r} is no argument, and others were given in one named {self.enclosing!r}"
+            raise Malformed("unclaimed", detail, cur.at)
         return members.close()
 
     def _arguments(self, cur: Cursor, schema: JsonObject | None, members: ArgumentStream) -> Reading[None]:
@@ -114,9 +120,7 @@ class ElementReader:
             parent = self.tail if wrapper is None else Closer(grammar.inside_wrapper)
             while True:
                 yield from skip_layout(cur, self.strays)
-                opener = yield from match_next(cur, grammar.opener)
-                if opener is not None and grammar.keyed_by_tag and (yield from self._next_call(cur, opener, schema)):
-                    break
+                opener = yield from self._opener(cur, schema)
                 inside = parent
                 if opener is None and grammar.loose is not None:
                     opener = yield from match_next(cur, grammar.loose)
@@ -195,6 +199,7 @@ class ElementReader:
                 return
             for key, inner in value.items():
                 members.add(key, inner, (start, cur.at))
+        self.enclosing = spot.key
         self.draft.note("misplaced", f"the arguments were given in one named {spot.key!r}", start, cur.at)
 
     def _close(self, cur: Cursor, expected: Closer) -> Reading[None]:
@@ -337,11 +342,14 @@ class ElementReader:
             self.draft.note("ambiguous_closer", detail, *raw.ambiguous)
         return raw
 
-    def _next_call(self, cur: Cursor, opener: regex.Match[str], schema: JsonObject | None) -> Reading[bool]:
-        """Whether an apparent argument is the next call, because this one's closer is missing."""
-        if declares(schema, self.grammar.key(opener)):
-            return False
-        return (yield from match_next(cur, self.grammar.after)) is not None
+    def _opener(self, cur: Cursor, schema: JsonObject | None) -> Reading[regex.Match[str] | None]:
+        """Match an argument's tag; None also before the next call, if this one's closer is missing."""
+        opener = yield from match_next(cur, self.grammar.opener)
+        if opener is None or not self.grammar.keyed_by_tag or declares(schema, self.grammar.key(opener)):
+            return opener
+        if (yield from match_next(cur, self.grammar.after)) is not None:
+            return None
+        return (yield from match_next(cur, self.grammar.opener))  # more text may have moved the cursor's window
 
     def _opens(self, found: regex.Match[str], spot: Spot) -> Opening | None:
         """Classify an argument's tag inside a value; if its name is the key, only a declared key counts."""

@@ -189,7 +189,7 @@ class TextParser(GrammarDriver):
         if not fails:
             self._sink.text(found.group(), self._cur.at)
             self._passed.add(found.group())
-            self._cur.pos = found.end()
+            self._cur.pos += len(found.group())  # the window may have moved since the match
 
     def _section(self, section: Section, *, confirmed: bool = True, empty: bool = True) -> Reading[None]:  # noqa: C901, PLR0912, PLR0915 - one loop over what a section may hold
         """Read the calls of a section; if it is `empty`, its opening marker was read since the mark."""

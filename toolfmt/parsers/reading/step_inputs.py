@@ -17,6 +17,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import Limits
 from toolfmt.errors import ParseError, SchemaError
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+from toolfmt.parsers.bodies.claims import misnamed
 from toolfmt.parsers.bodies.json_values import decode
 from toolfmt.parsers.scanning.cursor import Malformed
 from toolfmt.schema import accepts, problems, property_names
@@ -52,11 +53,8 @@ def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, 
             return {}
         raise Malformed("missing_arguments", "the call has no arguments", at)
     if text.startswith("{"):
-        found = decode(text, at, limits)
-        if not jsontext.is_object(found):
-            raise Malformed("arguments_not_object", "expected an object", at)
-        return found
-    inside = next(_readings(text), None) if text[:1] in _QUOTES else None
+        return _object(text, tool, at, limits)
+    inside = _unquoted(text)
     if isinstance(inside, str) and _OBJECT.match(inside.lstrip("[ ")):
         found = next(_readings(inside), None)
         if not jsontext.is_object(found) or not found or not found.keys() <= set(names):
@@ -69,6 +67,23 @@ def read_input(text: str, tool: ToolDefinition | None, at: int, limits: Limits, 
     if pairs is not None:
         return pairs
     return _single(text, names, tool, at, called=called)
+
+
+def _object(text: str, tool: ToolDefinition | None, at: int, limits: Limits) -> JsonObject:
+    found = decode(text, at, limits)
+    if not jsontext.is_object(found):
+        raise Malformed("arguments_not_object", "expected an object", at)
+    if detail := misnamed(found, tool):
+        raise Malformed("unclaimed", detail, at)
+    return found
+
+
+def _unquoted(text: str) -> JsonValue:
+    """Return what quotes around a whole text contain, however many; None for a text without quotes."""
+    inside: JsonValue = text if text[:1] in _QUOTES else None
+    while isinstance(inside, str) and inside[:1] in _QUOTES and inside != (inner := next(_readings(inside), None)):
+        inside = inner
+    return inside
 
 
 def _stripped(text: str, at: int) -> tuple[str, int]:
