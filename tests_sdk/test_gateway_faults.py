@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Semaphore, Thread
 from typing import Any
@@ -19,6 +20,7 @@ from gateways import FACES, gateway, started
 from openai import BadRequestError, OpenAI
 from rawserver import Raw, head, raw
 from twelve import BACKS, TEMPLATE, TEXT, TOOLS, Conversation, called, framed, stream_events
+from websockets.sync.client import connect
 
 from toolfmt import read_stream
 from toolfmt.conversation import TextPart
@@ -329,6 +331,80 @@ def test_a_slow_client_slows_the_upstream() -> None:
         assert not upstream.left.is_set()
         client.close()
         assert upstream.left.wait(10)
+
+
+@pytest.mark.parametrize("way", ["stream", "whole", "socket"])
+def test_a_client_that_stops_reading_is_cut_off(way: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "toolfmt.gateway")
+    path, body = ASKS["openai-chat"]
+    content = json.dumps({**body, "stream": way == "stream"}).encode()
+    request = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(content)}\r\n\r\n"
+
+    def whole() -> Iterator[bytes]:
+        yield head(b"200 OK", b"application/json")
+        yield json.dumps({"choices": [{"index": 0, "message": {"content": "x" * 30_000_000}}]}).encode()
+
+    with (
+        raw(whole if way == "whole" else _much) as upstream,
+        gateway(one(upstream, max_answer=2**40).model_copy(update={"body_timeout": 0.5})) as url,
+        socket.socket() as client,
+    ):
+        host, port = url.removeprefix("http://").split(":")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect((host, int(port)))
+        if way == "socket":
+            plain: Any = {"compression": None, "ping_interval": None, "close_timeout": 0}
+            with connect(f"ws://{host}:{port}/v1/responses", sock=client, max_queue=1, **plain) as connection:
+                connection.send(json.dumps({"type": "response.create", "model": "m", "input": "Hi"}))
+                assert upstream.left.wait(30)
+        else:
+            client.sendall(request.encode() + content)
+            assert client.recv(10)
+            if way == "stream":
+                assert upstream.left.wait(30)
+            else:
+                assert upstream.asked.wait(30)
+                time.sleep(2)  # longer than `body_timeout`
+        assert way == "socket" or _left(client) < 30_000_000
+    assert way == "whole" or "stopped reading" in caplog.text
+
+
+def _left(client: socket.socket) -> int:
+    """Read what is left of a connection that was cut off; its size."""
+    size = 0
+    with suppress(ConnectionError):
+        while piece := client.recv(2**20):
+            size += len(piece)
+    return size
+
+
+def test_a_client_that_reads_slowly_gets_its_whole_answer() -> None:
+    path, body = ASKS["openai-chat"]
+
+    def answer() -> Iterator[bytes]:
+        yield head()
+        for _ in range(200):
+            yield chunk(content="x" * 60_000)
+        yield ENDED
+
+    with (
+        raw(answer) as upstream,
+        gateway(one(upstream, max_answer=2**40).model_copy(update={"body_timeout": 0.5})) as url,
+        socket.socket() as client,
+    ):
+        host, port = url.removeprefix("http://").split(":")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        client.connect((host, int(port)))
+        content = json.dumps({**body, "stream": True}).encode()
+        request = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(content)}\r\n\r\n"
+        client.sendall(request.encode() + content)
+        found = bytearray()
+        while not found.endswith(b"data: [DONE]\n\n\r\n0\r\n\r\n"):
+            piece = client.recv(150_000)
+            assert piece, "the connection was cut off"
+            found += piece
+            time.sleep(0.02)
+    assert found.count(b"x" * 50_000) == 200
 
 
 def test_an_endless_answer_is_bounded() -> None:

@@ -22,6 +22,8 @@ from test_gateway_faults import ASKS, BEGUN, ENDED, chunk, one
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from toolfmt.errors import LimitExceededError
+from toolfmt.gateway.threads import decode
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.convert import convert_request
 from toolfmt.transcripts.convert_answer import convert_answer
@@ -82,6 +84,8 @@ HOSTILE = {
     "not a number": b'{"model": "m", "temperature": NaN}',
     "a key twice": b'{"model": "m", "model": "n"}',
     "too much": b" " * (3 * MEGABYTE),
+    "many values": b'{"model": "m", "messages": [' + b"{}," * 600_000 + b"{}]}",
+    "a text of quotes that does not end": b'{"model": "' + b'\\",' * 600_000,
 }
 
 
@@ -229,6 +233,30 @@ def test_an_answer_of_200_megabytes_takes_no_memory(kind: str, tmp_path: Path) -
         assert len(response.content) < 20 * MEGABYTE
         assert server.peak() - before < 100
         assert upstream.left.wait(30)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_of_many_values_takes_no_memory(stream: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter of the test
+    said = b'{"choices": [' + b"{}," * 2_000_000 + b"{}]}"
+    pieces = [head(), b"data: " + said + b"\n\n"] if stream else [head(b"200 OK", b"application/json"), said]
+    with raw(lambda: iter(pieces)) as upstream, process(tmp_path, upstream.url) as server:
+        before = server.peak()
+        path, body = ASKS["openai-chat"]
+        response = httpx2.post(server.url + path, json={**body, "stream": stream}, timeout=60)
+        assert response.status_code == 502
+        assert "more than 262144 values" in response.text
+        assert server.peak() - before < 100
+
+
+def test_long_texts_have_any_separators() -> None:
+    """Only values count, not what is inside strings."""
+    text = '[{,"\\\\' * 100
+    assert decode(json.dumps({"model": text, "messages": [text] * 8}).encode(), 20) == {
+        "model": text,
+        "messages": [text] * 8,
+    }
+    with pytest.raises(LimitExceededError, match="more than 20 values"):
+        decode(json.dumps([text] * 40).encode(), 20)
 
 
 def test_no_key_is_logged_or_sent_to_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

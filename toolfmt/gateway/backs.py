@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -22,7 +22,7 @@ from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.config import HEADER, Config, secret, using
 from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
-from toolfmt.gateway.threads import worked
+from toolfmt.gateway.threads import decode, worked
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.transcripts.answering.answer_info import Failure
@@ -66,7 +66,7 @@ class Upstream:
         self.format = self.api.format
         self.unread: set[str] = set()
         """The models that were seen to write their calls as text."""
-        self._max = config.max_answer
+        self._max, self._max_values = config.max_answer, config.max_values
         self._traced = config.traces
         self._transport = transport
         self._ending = ending
@@ -120,9 +120,11 @@ class Upstream:
         async with self._sent(method, path, model, request) as response:
             body = await self._body(response)
             try:
-                value = await worked(len(body), lambda: jsontext.loads(self._without_key(body.decode())))
-            except (ParseError, UnicodeDecodeError):
-                raise bad_answer("the upstream's answer is not JSON", repr(body[:80])) from None
+                work = partial(decode, body, self._max_values, self._without_key)
+                value = await worked(len(body), work)
+            except ParseError as error:
+                begins = self._without_key(body[:4096].decode(errors="replace"))[:80]
+                raise bad_answer("the upstream's answer is not JSON", f"{error}: {begins!r}") from None
             return Whole(value, _passed(response), len(body))
 
     @asynccontextmanager
@@ -187,11 +189,11 @@ class Upstream:
         batch: list[JsonObject] = []
         try:
             async for piece in self._pieces(response):
-                batch.extend(self._read(_object(self._without_key(data)), "delta") for data in text.feed(piece))
+                batch.extend(map(self._event, text.feed(piece)))
                 if batch:
                     yield batch
                     batch = []
-            batch.extend(self._read(_object(self._without_key(data)), "delta") for data in text.close())
+            batch.extend(map(self._event, text.close()))
             if batch:
                 yield batch
         except TimeoutError:
@@ -215,6 +217,12 @@ class Upstream:
         kept = {key: value for key, value in request.items() if key not in self.api.beside}
         return {self.api.spelled.get(key, key): value for key, value in kept.items()} | self.back.extra
 
+    def _event(self, text: str) -> JsonObject:
+        value = decode(text, self._max_values, self._without_key)
+        if not jsontext.is_object(value):
+            raise ParseError("an event is not an object")
+        return self._read(value, "delta")
+
     def _read(self, value: JsonObject, place: str) -> JsonObject:
         return value if self.api.read is None else self.api.read(value, place)
 
@@ -229,7 +237,7 @@ class Upstream:
         for sent in (self._key, *(one for one in self.back.headers.values() if len(one) >= _SECRET)):
             body = body.replace(sent, "[key]") if sent else body  # a server may quote what it refuses
         try:
-            return read_error(jsontext.loads(body), status=status)
+            return read_error(decode(body, self._max_values), status=status)
         except ParseError:
             reason = " ".join(body[:200].split()) or "no reason given"
             return read_error(f"the upstream answered {response.status_code}: {reason}", status=status)
@@ -248,13 +256,6 @@ class Upstream:
 @lru_cache(maxsize=128)
 def _address(base: str, path: str, model: str) -> httpx2.URL:
     return httpx2.URL(base.rstrip("/") + path.format(model=quote(model, safe="")))
-
-
-def _object(text: str) -> JsonObject:
-    value = jsontext.loads(text)
-    if not jsontext.is_object(value):
-        raise ParseError("an event is not an object")
-    return value
 
 
 def _passed(response: httpx2.Response) -> Mapping[str, str]:

@@ -311,9 +311,13 @@ class Config(_Closed):
     max_body: int = Field(default=32 * MIB, gt=0)
     """Bytes of a request's body."""
     body_timeout: float = Field(default=60, gt=0)
-    """Seconds in which a request's head must arrive, and then its body."""
+    """Seconds in which a request's head must arrive, and then its body; and in which a client must read something of an
+    answer that waits for it."""
     max_answer: int = Field(default=64 * MIB, gt=0)
     """Bytes of an answer, whole or streamed."""
+    max_values: int = Field(default=2**18, gt=0)
+    """Values in the JSON of a request, of an answer, or of an event of a stream: each takes about 200 bytes of memory,
+    and strings their length."""
     drain_delay: int = Field(default=0, ge=0)
     """Seconds after SIGTERM in which `/ready` answers 503 and requests are still served, so that a load balancer
     notices."""

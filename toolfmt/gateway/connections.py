@@ -1,8 +1,12 @@
-"""Connections of clients: heads of requests arrive in time, and answers over WebSockets end before the server does."""
+"""Connections of clients: heads of requests arrive in time, and answers are read.
+
+Answers over WebSockets end before the server does.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from typing import Any, Final
 
 import h11
@@ -10,6 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from toolfmt.gateway.config import Config
+from toolfmt.gateway.journal import UNREAD_ANSWER, Entry
 
 ENDING: Final = 1012
 """The code with which a server that ends closes a WebSocket."""
@@ -30,7 +35,43 @@ def server_options(config: Config) -> dict[str, Any]:
     }
 
 
-class HttpConnection(H11Protocol):
+class _Read(asyncio.Protocol):
+    """A connection that is cut off if its client takes nothing of an answer in time; a slow one has all it needs."""
+
+    config: Any
+    loop: asyncio.AbstractEventLoop
+    scope: Any = None
+    transport: Any
+    _watching: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Let what the system does not take at once count as unread."""
+        super().connection_made(transport)
+        self.transport.set_write_buffer_limits(0)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client."""
+        super().pause_writing()
+        self._watch(inf)
+
+    def resume_writing(self) -> None:
+        """End the wait: it has read everything."""
+        if self._watching is not None:
+            self._watching.cancel()
+        super().resume_writing()
+
+    def _watch(self, before: float) -> None:
+        size = self.transport.get_write_buffer_size()
+        if 0 < size < before:
+            self._watching = self.loop.call_later(self.config.timeout_keep_alive, self._watch, size)
+            return
+        if self.scope is not None and "toolfmt.entry" in self.scope:
+            entry: Entry = self.scope["toolfmt.entry"]
+            entry.error = UNREAD_ANSWER
+        self.transport.abort()
+
+
+class HttpConnection(_Read, H11Protocol):
     """A connection that is closed if the head of a request is not complete in time."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn's
@@ -49,7 +90,7 @@ class HttpConnection(H11Protocol):
         self.timeout_keep_alive_task = self.loop.call_at(end, self.timeout_keep_alive_handler)
 
 
-class SocketConnection(WebSocketsSansIOProtocol):
+class SocketConnection(_Read, WebSocketsSansIOProtocol):
     """A WebSocket whose application closes it when the server ends, after the answer that it is giving."""
 
     def shutdown(self) -> None:

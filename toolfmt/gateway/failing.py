@@ -1,7 +1,7 @@
 """Errors of an exchange: a record for the client, which each API writes in its own shape, and a line for the log.
 
-client    {"error": {"message": "the body is not JSON: expected a value at line 1, column 9, before 'secret'", ...}}
-log       {"face": "openai-chat", "status": 400, "error": "the body is not JSON"}
+client    {"error": {"message": "the body cannot be read as JSON: expected a value at line 1, column 9", ...}}
+log       {"face": "openai-chat", "status": 400, "error": "the body cannot be read as JSON"}
 
 What requests and answers contain is never logged.
 """

@@ -34,6 +34,7 @@ log: Final = logging.getLogger("toolfmt.gateway")
 GONE: Final = 499
 """The status of a request whose client disconnected before the answer, as in nginx."""
 DISCONNECTED: Final = "the client disconnected"
+UNREAD_ANSWER: Final = "the client stopped reading its answer"
 _QUIET: Final = frozenset({"/health", "/ready", "/metrics"})
 _LONGEST: Final = 200
 _OK, _SERVER_ERROR = 200, 500

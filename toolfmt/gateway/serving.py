@@ -24,7 +24,7 @@ from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import NOTICES, GatewayAnswer, Handler
 from toolfmt.gateway.journal import DISCONNECTED, GONE, Entry
 from toolfmt.gateway.metrics import Metrics
-from toolfmt.gateway.threads import worked
+from toolfmt.gateway.threads import decode, worked
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 from toolfmt.transcripts.sse import end_text, event_text
@@ -164,9 +164,9 @@ async def _body(request: Request, config: Config) -> tuple[JsonObject, int]:
     except TimeoutError:
         raise refusal("invalid", f"the body did not arrive within {config.body_timeout:g} seconds") from None
     try:
-        value = await worked(len(found), lambda: jsontext.loads(found.decode()))
-    except (ParseError, UnicodeDecodeError) as error:
-        raise refusal("invalid", "the body is not JSON", error) from None
+        value = await worked(len(found), partial(decode, found, config.max_values))
+    except ParseError as error:
+        raise refusal("invalid", "the body cannot be read as JSON", error) from None
     if not jsontext.is_object(value):
         raise refusal("invalid", "the body is not a JSON object")
     return value, len(found)

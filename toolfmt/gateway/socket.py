@@ -24,7 +24,7 @@ from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import Handler
 from toolfmt.gateway.journal import DISCONNECTED, Entry
 from toolfmt.gateway.metrics import Metrics
-from toolfmt.gateway.threads import worked
+from toolfmt.gateway.threads import decode, worked
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 
@@ -87,7 +87,7 @@ class SocketServer:
         try:
             async with AsyncExitStack() as stack:
                 try:
-                    body = await worked(len(text), partial(_request, text))
+                    body = await _request(text, self._handler.config.max_values)
                     caller = self._access.admit(socket, stack)
                     answered = await self._handler.answer(body, {"stream": True}, stack, caller, len(text))
                     assert answered.events is not None  # noqa: S101 - a stream was asked for
@@ -103,11 +103,11 @@ class SocketServer:
             entry.end(self._metrics.count)
 
 
-def _request(text: str) -> JsonObject:
+async def _request(text: str, most: int) -> JsonObject:
     try:
-        value = jsontext.loads(text)
+        value = await worked(len(text), partial(decode, text, most))
     except ParseError as error:
-        raise refusal("invalid", "the message is not JSON", error) from None
+        raise refusal("invalid", "the message cannot be read as JSON", error) from None
     if not jsontext.is_object(value) or value.get("type") != CREATE:
         raise refusal("invalid", f"a message is an object of the type {CREATE}")
     return {key: one for key, one in value.items() if key != "type"}
