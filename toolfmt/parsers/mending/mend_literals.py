@@ -18,7 +18,7 @@ from toolfmt.parsers.mending.mend_tags import Mend
 _MOST: Final = 24
 """The largest number of places in a call at which something may be missing."""
 _BRACKET: Final = re.compile(r"[)\]}]")
-_PLACE: Final = re.compile(r"\s*[,)\]}]|(?<=[=\[{:])(?=[^\s'\"])")
+_PLACE: Final = re.compile(r"(?<!\s)\s*+[,)\]}]|(?<=[=\[{:])(?=[^\s'\"])")
 """A place where a value may end or begin."""
 _NEXT: Final = re.compile(rf"(?<=[^\s,(\[{{])(?=\s+{KEYWORD}\s*=)")
 _OTHER: Final = re.compile(rf"(?<=[(,])(\s*)([\"']?)({KEYWORD})\2\s*(?::=?|==|=>|=)\s*(?=[^\s=])")

@@ -29,7 +29,7 @@ _MOST = 100_000
 _WORK, _SETUP = 4_000_000, 200
 """The largest number of characters read again in one answer, and the cost of opening a parser in characters."""
 _REASONS = frozenset({"truncated", "malformed"})
-_FENCE = re.compile(r"\s*`{3}(?:json|tool_call|tool_code|python|xml)?\s*\Z")
+_FENCE = re.compile(r"(?<!\s)\s*+`{3}(?:json|tool_call|tool_code|python|xml)?\s*+\Z")
 _TAG = re.compile(r"<[^<>]{1,256}>")
 _QUOTED = re.compile(r"[\"'“]").search
 _EMPTY = re.compile(r"\{\s*\}").search

@@ -35,7 +35,7 @@ _BROKEN = re.compile(r"[\"'`{\[]|\(\s{0,8}[\"']|[\w.\-]{1,256}[ \t]*=")
 _OBJECT = re.compile(r"\{\s{0,64}[\"'}]")
 """An object in the text, possibly the arguments with words around them."""
 _QUOTES: Final = ('"', "'", "`")
-_FENCED = re.compile(r"`{3,8}[\w+.\-]{0,32}\s(?P<inside>[\s\S]*?)\s*`{3,8}")
+_FENCED = re.compile(r"`{3,8}[\w+.\-]{0,32}\s(?P<inside>[\s\S]*?)`{3,8}")
 _QUOTED = re.compile(r"`(?P<inside>[^`\n]*)`|'(?P<single>[^'\n\\]*)'")
 
 

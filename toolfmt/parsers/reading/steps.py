@@ -51,7 +51,7 @@ _BRACKET: Final = re.compile(r"[ \t]?[(\[]")
 _PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
 _TOKEN: Final = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|(?<!\w)'(?:[^'\\]|\\.)*+'(?!\w)|[()\[\]{}\"]|(?<!\w)'", re.DOTALL)
 _FENCE_END: Final = regex.compile(rf"{GAP}`{{3,8}}+")
-_FENCE_LAST: Final = re.compile(r"\s*`{3,8}\Z")
+_FENCE_LAST: Final = re.compile(r"(?<!\s)\s*+`{3,8}\Z")
 _NONE: Final = r"\W(?i:none|null|nothing|n/a)"
 """A step that names no tool on purpose."""
 _PLAIN: Final = r"[\w.:/\-]{1,256}+"
