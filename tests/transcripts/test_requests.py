@@ -423,6 +423,26 @@ def test_documents_beside_the_messages_are_content(source: str) -> None:
     assert [(loss.path, loss.severity) for loss in made.losses] == [("/documents", "content")]
 
 
+@pytest.mark.parametrize("target", ["anthropic", "langchain"])
+@pytest.mark.parametrize(
+    ("source", "beside"),
+    [
+        ("openai-responses", {"previous_response_id": "r"}),
+        ("openai-responses", {"prompt": {"id": "p"}}),
+        ("gemini", {"cached_content": "c"}),
+        ("cohere", {"documents": [{"data": {"t": "needle"}}]}),
+        ("hf-chat", {"documents": [{"t": "needle"}]}),
+    ],
+)
+def test_what_a_request_refers_to_is_content_without_its_settings_too(
+    source: str, beside: dict[str, Any], target: str
+) -> None:
+    value = convert([{"role": "user", "content": "Hi"}], source="openai-chat", target=source).value
+    there = convert({**value, **beside}, source=source, target=target)
+    assert [(loss.code, loss.path) for loss in there.losses] == [("context", f"/{key}") for key in beside]
+    assert convert({**value, **dict.fromkeys(beside)}, source=source, target=target).losses == ()
+
+
 def test_a_search_of_the_web_is_declared_as_a_tool_elsewhere() -> None:
     """Chat Completions has options of its own for it, with the place one level deeper."""
     place = {"country": "CH", "city": "Bern"}

@@ -24,7 +24,7 @@ from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.merge import merged, restored
 from toolfmt.transcripts.parts.media import with_base64
-from toolfmt.transcripts.reading import opened, read
+from toolfmt.transcripts.reading import context, opened, read
 from toolfmt.transcripts.recognising import origin as origin_of
 from toolfmt.transcripts.repair import Mending, mend, of_source
 from toolfmt.transcripts.repair import repair as repaired
@@ -166,6 +166,7 @@ def _converted(  # noqa: PLR0913 - as above
         way = Carried(before, before)
         if request:
             way = carried(before, origin, goal, *(given or ({}, {})), whole=given is not None)
+        way.context = context(origin.name)
         carry, note = to_note(carry)
         continued = origin.rules.is_continued(before)
         whole, mended = _mended(way.sent, goal, repair, continued=continued)

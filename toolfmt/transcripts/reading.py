@@ -236,6 +236,12 @@ def _is_empty(value: JsonValue, made: TranscriptFormat) -> bool:
     return not value
 
 
+def context(name: str) -> frozenset[str]:
+    """Name the keys of a request that refer to stored messages, or contain documents beside the messages."""
+    known = known_as(name, TABLES)
+    return TABLES[known].context if known else frozenset()
+
+
 @cache
 def _settings(name: str) -> frozenset[str]:
     """Name the keys of a request's settings."""

@@ -128,7 +128,7 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
     if before.label != after.label:
         yield Loss("label", "/label", "dropped", f"{before.label}")
     for key, value in before.extra.items():
-        if key in after.extra:
+        if key in after.extra or not _says(value):
             continue
         if key.endswith(LINES) and is_object(value):
             for at, words in value.items():

@@ -47,13 +47,14 @@ class Carried:
     settings: Values = field(default_factory=dict[str, "JsonValue"])
     request_settings: ReadSettings | None = None
     """The settings read; None if no setting was carried."""
-    context: frozenset[str] = frozenset()
     whole: bool = False
     """Whether the target must have all required settings of a request."""
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     """The reasons why the target refuses settings that it has a place for."""
     signatures: list[Loss] = field(default_factory=list["Loss"])
     """Placeholders for the signatures that calls of other models lack."""
+    context: frozenset[str] = frozenset()
+    """The fields of the source that refer to messages stored at the provider, or are documents beside the messages."""
 
     def losses(self, after: Transcript, goal: TranscriptFormat) -> Iterator[Loss]:
         """Yield the losses of settings."""
@@ -67,11 +68,14 @@ class Carried:
                 yield from missing(table, now)
 
     def explained(self, found: Iterable[Loss]) -> Iterator[Loss]:
-        """Add to losses of tools why the target refuses them."""
+        """Add to losses of tools why the target refuses them; a lost field of the context is a loss of content."""
         reason = self.reasons.get("hosted")
         for loss in found:
-            dropped = reason and (loss.code, loss.action) in (("tool", "dropped"), ("tools", "dropped"))
-            yield replace(loss, detail=f"{loss.detail}: {reason}") if dropped else loss
+            if reason and (loss.code, loss.action) in (("tool", "dropped"), ("tools", "dropped")):
+                yield replace(loss, detail=f"{loss.detail}: {reason}")
+            else:
+                stored = loss.code in ("request_field", "beside") and loss.path[1:] in self.context
+                yield replace(loss, code="context") if stored else loss
 
 
 def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
@@ -105,13 +109,12 @@ def carried(  # noqa: PLR0913 - a request, its way, and what is given beside it
     if table is not None:
         foreign = {key: value for key, value in before.extra.items() if not key.startswith(f"{origin.name}.")}
         before = replace(before, extra=foreign)
-    context = table.context if table is not None else frozenset[str]()
     signatures: list[Loss] = []
     model = values.get("model")
     if written.unsigned is not None and isinstance(model, str) and re.search(written.unsigned.models, model):
         messages, signatures = signed(before.messages, written.unsigned)
         sent = replace(sent, messages=messages)
-    return Carried(before, sent, request_settings.values, request_settings, context, whole, reasons, signatures)
+    return Carried(before, sent, request_settings.values, request_settings, whole, reasons, signatures)
 
 
 def _refused(transcript: Transcript, name: str, model: JsonValue, known: Mapping[str, str] = _NONE) -> dict[str, str]:

@@ -236,7 +236,7 @@ GEMINI: Final = Table(
     # Gemini API, "Thought signatures": calls from elsewhere; octos-org/octos#1897 has the refusal.
     unsigned=Unsigned("gemini-[3-9]", PROVIDER, "skip_thought_signature_validator"),
     elsewhere=frozenset({"model", "stream"}),
-    context=frozenset({"cachedContent"}),
+    context=frozenset({"cachedContent", "cached_content"}),
     spelled=_camel,
     streams=_ALWAYS,
 )
