@@ -22,12 +22,13 @@ from math import log
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.dialect.record import AnyDialect, Dialect
+from toolfmt.dialect.record import AnyDialect, Dialect, ParserOptions
 from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import RenderError
 from toolfmt.model import ToolResult
-from toolfmt.parsing import parse
+from toolfmt.parsing import ParseResult
 from toolfmt.rendering import render_calls
+from toolfmt.tools.reading import prepared
 from toolfmt.workshop.chat_templates.answers import TOOLS, Answers, TemplateAnswer
 from toolfmt.workshop.marking import call_markers
 
@@ -98,7 +99,9 @@ def reads(dialect: Dialect[str], answer: TemplateAnswer, *, whole: bool = False)
 
 
 def _reads(dialect: Dialect[str], body: str, answer: TemplateAnswer, *, whole: bool) -> bool:
-    result = parse(body, dialect=dialect, tools=TOOLS)
+    # `parse` would also look for calls of other formats in what this one does not read
+    parser = dialect.open_parser(ParserOptions(tools=prepared(TOOLS), whole=True))
+    result = ParseResult((*parser.feed(body), *parser.close()))
     if result.failures or len(result.calls) != len(answer.calls):
         return False
     for call, wanted in zip(result.calls, answer.calls, strict=True):
