@@ -66,23 +66,18 @@ class StateFile:
         """Whether an interrupted run has written output, such as a part of its `first` file."""
         if not self.path.exists():
             return False
-        if first.is_file() and first.stat().st_size:
-            return True
-        try:
-            found = jsontext.loads(self.path.read_text("utf-8"))
-        except (ParseError, UnicodeDecodeError):
-            return True
-        return not jsontext.is_object(found) or any(found.get(key) for key in ("input", "written", "aside"))
+        state = self._read()
+        return (
+            state is None
+            or (first.is_file() and first.stat().st_size > 0)
+            or any((state.input, state.written, state.aside))
+        )
 
     def begin(self, *, resume: bool) -> State:
         """Return the state to start with; raises CorpusError if the run cannot be resumed."""
         if not resume or not self.path.exists():
             return State(self.run)
-        try:
-            found = jsontext.loads(self.path.read_text("utf-8"))
-            state = State(**found) if jsontext.is_object(found) else None
-        except (ParseError, UnicodeDecodeError, TypeError):
-            state = None
+        state = self._read()
         if state is None:
             raise CorpusError(f"{self.path}: says nothing of an interrupted run: remove it to begin anew")
         differ = [key for key in self.run if not jsontext.equal(self.run[key], state.run.get(key))]
@@ -90,6 +85,14 @@ class StateFile:
             what = ", ".join(differ)
             raise CorpusError(f"{self.path}: the run that was interrupted had other {what}: remove it to begin anew")
         return state
+
+    def _read(self) -> State | None:
+        """Read the state; None for a file that holds none."""
+        try:
+            found = jsontext.loads(self.path.read_text("utf-8"))
+            return State(**found) if jsontext.is_object(found) else None
+        except (ParseError, UnicodeDecodeError, TypeError):
+            return None
 
     def save(self, state: State) -> None:
         """Write the state atomically; an error names the folder, because the caller did not name the file."""

@@ -171,8 +171,7 @@ def _beside(row: Row, made: Conversion, losses: tuple[Loss, ...]) -> JsonObject:
     return {
         "conversation": made.value,
         "losses": [
-            {"code": one.code, "severity": one.severity, "path": one.path, "action": one.action, "detail": one.detail}
-            for one in losses
+            {name: getattr(one, name) for name in ("code", "severity", "path", "action", "detail")} for one in losses
         ],
         "source": {"file": row.file, "line": row.line or None, "format": made.source},
     }

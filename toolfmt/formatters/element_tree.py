@@ -24,6 +24,18 @@ _TAG_NAME = regex.compile(TAG_NAME)
 _STRING = frozenset({"string"})
 
 
+def member_template(elements: Elements, key: str | None) -> tuple[str, str]:
+    """Return the template of a member, or of an item without a key, and the key as it is written.
+
+    The template is "" for a key that is no name of a tag where the dialect has no other form.
+    """
+    if key is None:
+        return elements.item, ""
+    if elements.keyed_by_tag and (not _TAG_NAME.fullmatch(key) or key == elements.item_tag):
+        return elements.odd_member, escape_slot(key)
+    return elements.member, key if elements.keyed_by_tag or elements.escape == "none" else escape_slot(key)
+
+
 class ElementWriter:
     """Writes the arguments of one call."""
 
@@ -49,13 +61,8 @@ class ElementWriter:
 
     def _child(self, key: str | None, value: JsonValue, schema: JsonObject | None, level: int) -> str:
         elements = self.elements
-        template = elements.item if key is None else elements.member
-        if key is not None:
-            if elements.keyed_by_tag and (not _TAG_NAME.fullmatch(key) or key == elements.item_tag):
-                template = elements.odd_member or template
-                key = escape_slot(key)
-            elif not elements.keyed_by_tag and elements.escape != "none":
-                key = escape_slot(key)
+        template, key = member_template(elements, key)
+        template = template or elements.member
         text = self._content(value, schema, level)
         if "\n{value}" in template and not isinstance(value, str):
             text = text.strip("\n")  # the template writes the line breaks
@@ -72,7 +79,6 @@ class ElementWriter:
         template = template.replace("{?", "").replace("?}", "").replace("{type}", kind)
         template = template.replace("{string}", "true" if isinstance(value, str) else "false")
         head, _, tail = template.partition("{value}")
-        key = key or ""
         return head.replace("{key}", key) + text + tail.replace("{key}", key)
 
     def _content(self, value: JsonValue, schema: JsonObject | None, level: int) -> str:

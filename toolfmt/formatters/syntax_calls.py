@@ -116,7 +116,7 @@ def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition |
         "index1": str(index + 1),
     }
     if form.json is None:
-        slots = {key: value and _slot(dialect, form, key, value) for key, value in slots.items()}
+        slots = {key: value and slot_text(dialect, form, key, value) for key, value in slots.items()}
     try:
         if form.json is not None:
             slots["call"] = jsontext.dumps(json_call(form, form.json, call), indent=form.json.indent)
@@ -139,7 +139,8 @@ def _call(dialect: str, form: Form, call: ToolInvocation, tool: ToolDefinition |
     return fill(pieces(form.call), slots)
 
 
-def _slot(dialect: str, form: Form, key: str, value: str) -> str:
+def slot_text(dialect: str, form: Form, key: str, value: str) -> str:
+    """Write a name or an id between markers; raises `UnrepresentableError` for one that would not be read back."""
     if form.elements is not None and form.elements.escape != "none":
         return escape_slot(value)
     alone = key == "name" and form.call.startswith("{name}")

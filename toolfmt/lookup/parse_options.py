@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Unpack, cast
 
@@ -69,16 +69,13 @@ class ParseSettings:
             from toolfmt.parsers.compiled.leading import reasoning_opener
 
             opener = reasoning_opener(syntax, self.prompt)
-        return ParserOptions(
+        return replace(
+            given,
             tools=tools,
             strict=given.strict or dialect.traits.strict,
-            repair=given.repair,
             reasoning_open=given.reasoning_open or bool(opener),
             reasoning_opener=opener,
-            infer_types=given.infer_types,
-            coerce=given.coerce,
             whole=whole,
-            limits=given.limits,
         )
 
 

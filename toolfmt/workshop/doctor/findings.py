@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Final, Literal, TypeAlias
 
@@ -52,6 +53,10 @@ class TemplateFinding:
     message: str
 
 
+_fail: Final = partial(TemplateFinding, "fail")
+_note: Final = partial(TemplateFinding, "note")
+
+
 def read(turn: TemplateTurn, dialect: AnyDialect) -> ParseResult:
     """Read an answer as it was written."""
     return parse(turn.wrote, dialect=dialect, tools=OFFERED, generation_prompt=turn.prompt)
@@ -63,13 +68,13 @@ def judged(turn: TemplateTurn, answer: JsonObject, dialect: AnyDialect | None) -
     yield from called(turn, answer, dialect)
     for key, what in (("content", "text beside calls" if wanted else "text"), ("reasoning_content", "reasoning")):
         if key in answer and answer[key] not in turn.wrote:
-            yield TemplateFinding("note", f"the template drops {what}")
+            yield _note(f"the template drops {what}")
         elif key in answer and dialect is not None:
             yield from _worded(key, what, answer[key], read(turn, dialect))
     if "content" not in answer and dialect is not None:
         result = read(turn, dialect)
         if result.text.strip() and len(result.calls) == len(wanted):
-            yield TemplateFinding("note", f"unexpected text is read: {shown(result.text.strip())}")
+            yield _note(f"unexpected text is read: {shown(result.text.strip())}")
 
 
 def answer_calls(answer: JsonObject) -> list[tuple[str, JsonObject]]:
@@ -83,41 +88,34 @@ def called(turn: TemplateTurn, answer: JsonObject, dialect: AnyDialect | None) -
     wanted = answer_calls(answer)
     missing = [name for name, _ in wanted if name not in turn.wrote]
     if missing:
-        yield TemplateFinding("fail", f"the template does not write the call of {', '.join(dict.fromkeys(missing))}")
+        yield _fail(f"the template does not write the call of {', '.join(dict.fromkeys(missing))}")
     elif dialect is None:
-        yield from [TemplateFinding("fail", f"no dialect reads this: {shown(turn.wrote.strip())}")] if wanted else []
+        yield from [_fail(f"no dialect reads this: {shown(turn.wrote.strip())}")] if wanted else []
     else:
         yield from _read_back(turn.wrote, wanted, read(turn, dialect))
 
 
 def _read_back(wrote: str, wanted: list[tuple[str, JsonObject]], result: ParseResult) -> Iterator[TemplateFinding]:
     for failure in result.failures:
-        yield TemplateFinding("fail", f"a call cannot be read: {failure.reason}: {shown(failure.detail)}")
+        yield _fail(f"a call cannot be read: {failure.reason}: {shown(failure.detail)}")
     for number, (want, got) in enumerate(zip_longest(wanted, result.calls), 1):
         if want is None and got is not None:
-            yield TemplateFinding(
-                "fail", f"an unexpected call is read: {got.name}({shown(jsontext.dumps(got.arguments))})"
-            )
+            yield _fail(f"an unexpected call is read: {got.name}({shown(jsontext.dumps(got.arguments))})")
         elif want is not None and got is not None:
             yield from _compared(number, want, got)
-            yield from _twice(number, want[1], wrote)
+            first = next(iter(want[1]), None)
+            if first is not None and f'\\"{first}\\"' in wrote:
+                yield _note(f"call {number}: arguments are encoded twice, as JSON text inside JSON")
         elif want is not None and not result.failures:
-            yield TemplateFinding("fail", f"call {number} ({want[0]}) is not read: {shown(wrote.strip())}")
+            yield _fail(f"call {number} ({want[0]}) is not read: {shown(wrote.strip())}")
 
 
 def _compared(number: int, want: tuple[str, JsonObject], got: ToolInvocation) -> Iterator[TemplateFinding]:
     name, arguments = want
     if got.name != name:
-        yield TemplateFinding("fail", f"call {number}: the name {name!r} is read as {got.name!r}")
+        yield _fail(f"call {number}: the name {name!r} is read as {got.name!r}")
     for place, wrote, found in differences("", arguments, got.arguments):
-        yield TemplateFinding("fail", f"call {number}: {place or 'the arguments'}: said {wrote}, read {found}")
-
-
-def _twice(number: int, arguments: JsonObject, wrote: str) -> Iterator[TemplateFinding]:
-    """Report arguments that are JSON text inside JSON."""
-    first = next(iter(arguments), None)
-    if first is not None and f'\\"{first}\\"' in wrote:
-        yield TemplateFinding("note", f"call {number}: arguments are encoded twice, as JSON text inside JSON")
+        yield _fail(f"call {number}: {place or 'the arguments'}: said {wrote}, read {found}")
 
 
 def differences(place: str, answer: JsonValue, found: JsonValue) -> Iterator[tuple[str, str, str]]:
@@ -151,11 +149,11 @@ def _worded(key: str, what: str, answer: str, result: ParseResult) -> Iterator[T
     found, other = (result.text, result.reasoning) if key == "content" else (result.reasoning, result.text)
     if answer in found:
         if found.strip() != answer:
-            yield TemplateFinding("note", f"{what} is read with more than was said: {shown(found.strip())}")
+            yield _note(f"{what} is read with more than was said: {shown(found.strip())}")
     elif answer in other:
-        yield TemplateFinding("fail", f"{what} is read as {'reasoning' if key == 'content' else 'text'}")
+        yield _fail(f"{what} is read as {'reasoning' if key == 'content' else 'text'}")
     else:
-        yield TemplateFinding("fail", f"{what} is not read")
+        yield _fail(f"{what} is not read")
 
 
 def shown(text: str) -> str:
@@ -167,13 +165,11 @@ def shown(text: str) -> str:
 def tool_findings(pen: TemplateRenderer) -> Iterator[TemplateFinding]:
     """Report what of the offered tools is not in the prompt."""
     if needs(pen.source).arguments == "text":
-        yield TemplateFinding(
-            "note", "a call's arguments must be JSON text: an object raises, or is not written as JSON"
-        )
+        yield _note("a call's arguments must be JSON text: an object raises, or is not written as JSON")
     text = pen.write([user(USER)], prompt=True)
     functions: list[JsonObject] = [tool["function"] for tool in TOOLS]
     if not any(function["name"] in text for function in functions):
-        yield TemplateFinding("fail", "no tools in the prompt: the template does not show them")
+        yield _fail("no tools in the prompt: the template does not show them")
         return
     for what, values in (
         ("name", [function["name"] for function in functions]),
@@ -193,12 +189,10 @@ def result_findings(pen: TemplateRenderer, dialect: AnyDialect | None) -> Iterat
     for content in (RESULT, ERROR):
         text = pen.write([*asked, result(1, "get_weather", content)], prompt=True)
         if content not in text:
-            yield TemplateFinding("fail", f"a result is not shown as it is: {content}")
+            yield _fail(f"a result is not shown as it is: {content}")
     if "call00001" not in text:
         carried = dialect is not None and dialect.traits.carries_ids
-        yield TemplateFinding(
-            "note", "ids are dropped" + (", though the format has a place for them" if carried else "")
-        )
+        yield _note("ids are dropped" + (", though the format has a place for them" if carried else ""))
     both = answer(call(1, "get_weather", {"city": "Lyon"}), call(2, "get_weather", {"city": "Oslo"}))
     answers = [result(1, "get_weather", RESULT), result(2, "get_weather", SECOND)]
     try:
@@ -206,7 +200,7 @@ def result_findings(pen: TemplateRenderer, dialect: AnyDialect | None) -> Iterat
     except TemplateError:
         return  # reported for the parallel calls
     if not 0 <= text.find(RESULT) < text.find(SECOND):
-        yield TemplateFinding("fail", "the results of parallel calls are not all shown in their order")
+        yield _fail("the results of parallel calls are not all shown in their order")
 
 
 def history_findings(pen: TemplateRenderer, dialect: AnyDialect | None) -> Iterator[TemplateFinding]:
@@ -215,7 +209,7 @@ def history_findings(pen: TemplateRenderer, dialect: AnyDialect | None) -> Itera
     try:
         text = pen.write(messages, prompt=True)
     except TemplateRefusedError as error:
-        yield TemplateFinding("note", f"the template refuses a part of it: {error.message}")
+        yield _note(f"the template refuses a part of it: {error.message}")
         messages = plainer(messages)
         text = pen.write(messages, prompt=True)
     at = 0
@@ -235,9 +229,9 @@ def _dropped(text: str, messages: Sequence[JsonObject]) -> Iterator[TemplateFind
     for when, part in (("earlier turns", messages[:running]), ("the current turn", messages[running:])):
         answers = [message for message in part if message["role"] == "assistant"]
         if any(message.get("reasoning_content", "") not in text for message in answers):
-            yield TemplateFinding("note", f"the template drops the reasoning of {when}")
+            yield _note(f"the template drops the reasoning of {when}")
         if any(message.get("content", "") not in text for message in answers):
-            yield TemplateFinding("note", f"the template drops text of {when}")
+            yield _note(f"the template drops text of {when}")
     for message in messages:
         if message["role"] in {"system", "user", "tool"} and message["content"] not in text:
-            yield TemplateFinding("fail", f"the template drops the text of the {message['role']}: {message['content']}")
+            yield _fail(f"the template drops the text of the {message['role']}: {message['content']}")

@@ -182,7 +182,7 @@ class TemplateRenderer:
     tokens: Mapping[str, str]
     variables: Mapping[str, JsonValue] = field(default_factory=dict[str, "JsonValue"])
 
-    def write(self, messages: Sequence[JsonObject], *, tools: bool = True, prompt: bool = False) -> str:
+    def write(self, messages: Sequence[JsonObject], *, prompt: bool = False) -> str:
         """Render messages; `prompt` adds what begins an answer."""
         data: JsonObject = {
             "documents": None,
@@ -190,7 +190,7 @@ class TemplateRenderer:
             **self.tokens,
             **self.variables,
             "messages": fitted(messages, needs(self.source))[0],
-            "tools": [*TOOLS] if tools else None,
+            "tools": [*TOOLS],
             "add_generation_prompt": prompt,
         }
         return render(self.source, data, now=STILL, limits=SMALL)

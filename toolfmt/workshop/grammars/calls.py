@@ -16,9 +16,9 @@ import regex
 
 from toolfmt import jsontext
 from toolfmt.dialect.literals import KEYWORD, Literals
-from toolfmt.dialect.syntax import BODY_SLOTS, PLAIN_NAME, TAG_NAME, Maybe, Piece, Slot, Syntax, Verbatim, split
+from toolfmt.dialect.syntax import BODY_SLOTS, TAG_NAME, Maybe, Piece, Slot, Syntax, Verbatim, split
 from toolfmt.errors import UnrepresentableError
-from toolfmt.formatters.element_tree import escape_slot
+from toolfmt.formatters.syntax_calls import slot_text
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.workshop.grammars.elements import ElementNodes
 from toolfmt.workshop.grammars.nodes import (
@@ -57,7 +57,6 @@ from toolfmt.workshop.grammars.values import JSON, Notation, QuotedValues, Value
 _ID: Final = Repeat(chars("_-.:", (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 1, 64)
 _INDEX: Final = Repeat(DIGIT, 1, 4)
 _KEYWORD: Final = regex.compile(KEYWORD)
-_SLOT: Final = re.compile(r"[^<>{\n\s](?:[^<>{\n]{0,510}[^<>{\n\s])?")
 _OPTIONAL: Final = ("{id}", "{agent}")
 
 
@@ -231,7 +230,7 @@ class CallNodes:
             case "name":
                 return Lit(self._name(tool.name))
             case "server":
-                return Lit(self._name(self._server(tool) or ""))
+                return Lit(slot_text(self._dialect, form, "server", self._server(tool) or ""))
             case "id" if form.name_in_id:
                 known = {"{index}": _INDEX, "{index1}": _INDEX, "{name}": Lit(self._name(tool.name))}
                 return sequence(*(known.get(part) or Lit(part) for part in re.split(r"(\{\w+\})", form.name_in_id)))
@@ -245,17 +244,9 @@ class CallNodes:
     def _name(self, name: str) -> str:
         """Return a name between the markers, as the dialect writes it."""
         form = self._form
-        if form.offered and form.call.startswith("<"):
-            fits = regex.fullmatch(TAG_NAME, name)
-        elif form.elements is not None and form.elements.escape != "none":
-            return escape_slot(name)
-        else:
-            fits = regex.fullmatch(PLAIN_NAME, name) if form.call.startswith("{name}") else _SLOT.fullmatch(name)
-        if not fits:
-            raise UnrepresentableError(
-                self._dialect, "/name", f"{name!r} cannot be written between the dialect's markers"
-            )
-        return name
+        if form.offered and form.call.startswith("<") and not regex.fullmatch(TAG_NAME, name):
+            raise UnrepresentableError(self._dialect, "/name", f"{name!r} is no name of a tag")
+        return slot_text(self._dialect, form, "name", name)
 
 
 def _between(separator: str) -> Node:

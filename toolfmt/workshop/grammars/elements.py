@@ -15,12 +15,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-import regex
-
 from toolfmt import jsontext
-from toolfmt.dialect.syntax import TAG_NAME, Elements, Syntax
+from toolfmt.dialect.syntax import Elements, Syntax
 from toolfmt.errors import UnrepresentableError
-from toolfmt.formatters.element_tree import escape_slot
+from toolfmt.formatters.element_tree import member_template
 from toolfmt.schema.places import kind_of
 from toolfmt.workshop.grammars.markers import BLANKS, any_of, member_begins
 from toolfmt.workshop.grammars.nodes import (
@@ -63,7 +61,6 @@ from toolfmt.workshop.grammars.shapes import (
 from toolfmt.workshop.grammars.spelling import pattern_text
 from toolfmt.workshop.grammars.values import Notation, ValueNodes, container, items_from, json_quote, text_node
 
-_TAG: Final = regex.compile(TAG_NAME)
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _FREE: Final = either(others(chars("&<")), *map(Lit, (*_ENTITIES.values(), "&quot;", "&apos;")))
 _ENTITY: Final = escaping(_ENTITIES)
@@ -165,20 +162,15 @@ class ElementNodes:
         return either(*found)
 
     def _template(self, key: str | None) -> tuple[str, str]:
-        elements = self._elements
-        if key is None:
-            return elements.item, ""
-        if elements.keyed_by_tag and (not _TAG.fullmatch(key) or key == elements.item_tag):
-            if not elements.odd_member:
-                raise UnrepresentableError(self._dialect, f"/arguments/{key}", f"{key!r} cannot name an element")
-            return elements.odd_member, escape_slot(key)
-        if not elements.keyed_by_tag and elements.escape != "none":
-            return elements.member, escape_slot(key)
-        if not elements.keyed_by_tag and not _PLAIN_KEY.fullmatch(key):
+        template, written = member_template(self._elements, key)
+        if key is not None and not template:
+            raise UnrepresentableError(self._dialect, f"/arguments/{key}", f"{key!r} cannot name an element")
+        plain = self._elements.keyed_by_tag or self._elements.escape != "none" or _PLAIN_KEY.fullmatch(written)
+        if key is not None and not plain:
             raise UnrepresentableError(
                 self._dialect, f"/arguments/{key}", f"{key!r} cannot be written between the markers"
             )
-        return elements.member, key
+        return template, written
 
     def _written(self, template: str, key: str, value: Node, kind: str) -> Node:
         """Put a value into a template; `kind` replaces the mark: its type, or whether it is a string."""

@@ -224,9 +224,9 @@ def without(*nodes: Node) -> Node:
     return Meet((ANYTHING,), tuple(containing(node) for node in nodes)) if nodes else ANYTHING
 
 
-def words(texts: Iterable[str], *, ignore_case: bool = False) -> Node:
+def words(texts: Iterable[str]) -> Node:
     """One of several texts."""
-    return either(*(folded(text) if ignore_case else Lit(text) for text in texts))
+    return either(*map(Lit, texts))
 
 
 def folded(text: str) -> Node:
