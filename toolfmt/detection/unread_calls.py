@@ -26,12 +26,13 @@ from toolfmt.detection.table import table
 from toolfmt.detection.whole_calls import whole_call
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import CallEnd, CallFailed, Notice, Span
+from toolfmt.formatters.syntax_calls import call_formatter
 from toolfmt.jsontext import is_array
 from toolfmt.lookup.registry import Registry, default_registry
 from toolfmt.model import ToolDefinition
 from toolfmt.parsers.compiled.sections import any_of
 from toolfmt.parsers.mending.mend_json import JsonMender, doubled
-from toolfmt.parsers.respelling import example, misspelt, renamed, sparing
+from toolfmt.parsers.respelling import EXAMPLE, EXAMPLE_TOOL, example, misspelt, renamed, sparing
 from toolfmt.schema import property_names
 
 UNREAD: Final = "unread_call"
@@ -219,8 +220,11 @@ def _owners(registry: Registry) -> dict[str, list[str]]:
     """Return the dialects by the markers that they write, and by the letters of these."""
     owners: dict[str, list[str]] = {}
     for dialect in registry:
+        if dialect.syntax is None:
+            continue
+        write = call_formatter(dialect.name, dialect.syntax)  # `dialect.calls` would compile the format to read it back
         try:
-            written = example(dialect) if dialect.syntax is not None else ""
+            written = write([EXAMPLE], {EXAMPLE_TOOL.name: EXAMPLE_TOOL})
         except UnrepresentableError:
             continue
         marks = {mark for mark in _MARKED.findall(written) if len(_letters(mark)) >= _SHORTEST}

@@ -42,8 +42,8 @@ _ALIKE: Final = {
     ">": "(?:[>\uff1e\u203a]|&gt;)",
 }
 """Spellings of a marker's character: a blank for U+2581, an ASCII bar for a full-width one, or nothing."""
-_CALL: Final = ToolInvocation(name="f", arguments={"a": "b"})
-_TOOL: Final = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
+EXAMPLE: Final = ToolInvocation(name="f", arguments={"a": "b"})
+EXAMPLE_TOOL: Final = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
 
 
 def sparing(read: Callable[Concatenate[str, _P], _ReadT], otherwise: _ReadT) -> Callable[Concatenate[str, _P], _ReadT]:
@@ -67,7 +67,7 @@ def misspelt(dialect: AnyDialect, text: str, reads: Callable[[str], bool]) -> st
 
 def example(dialect: AnyDialect) -> str:
     """Write a short call."""
-    return str(dialect.calls([_CALL], {_TOOL.name: _TOOL}))
+    return str(dialect.calls([EXAMPLE], {EXAMPLE_TOOL.name: EXAMPLE_TOOL}))
 
 
 def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str, reads: Callable[[str], bool]) -> str:
