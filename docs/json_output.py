@@ -108,6 +108,7 @@ statistics = shape(
         "unreadable": int,
         "unreadable_because": list[reason],
         "results_of_no_call": int,
+        "damaged_lines": int,
         "tokens": NotRequired[tokens],
         "formats": dict[str, int],
         "messages": dict[str, int],

@@ -24,6 +24,7 @@ ExceptionGroup for callers who prefer exceptions.
 
 from __future__ import annotations
 
+import codecs
 import inspect
 import os
 import warnings
@@ -204,7 +205,7 @@ class UnknownFormatError(ToolFmtError, LookupError):
     def __init__(self, name: str, known: Iterable[str], serving: Sequence[str] = ()) -> None:
         """Name the format, and similar ones, or those `serving` the model of that name."""
         names = tuple(known)
-        close = get_close_matches(name, names, n=3, cutoff=0.6) or list(serving)
+        close = get_close_matches(name, names, n=3, cutoff=0.65) or list(serving)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
         super().__init__(f"unknown transcript format {name!r}; {hint}")
         self.name = name
@@ -289,6 +290,13 @@ class DriverError(ExecutionError):
         self.status = status
         self.retryable = retryable
         self.retry_after = retry_after
+
+
+def not_utf8(error: UnicodeDecodeError, before: int = 0) -> str:
+    """Say where bytes, which `before` others precede, are not UTF-8, or that they are UTF-16."""
+    if not before and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "it is UTF-16, as PowerShell's `>` writes it: save it as UTF-8"
+    return f"not UTF-8 at byte {before + error.start}"
 
 
 def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:

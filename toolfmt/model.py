@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Literal, Self, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, computed_field, model_validator
@@ -31,6 +31,14 @@ Certainty: TypeAlias = Literal["exact", "tolerated", "guessed"]
 
 class _Frozen(BaseModel):  # whose texts are strict, because pydantic would decode bytes
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    @wraps(BaseModel.__init__)  # with its signature, and its mark that validation need not call it
+    def __init__(self, /, *values: object, **fields: Any) -> None:
+        if values:
+            made = type(self)
+            listed = ", ".join(f"{field.alias or name}=" for name, field in made.model_fields.items())
+            raise TypeError(f"{made.__name__}() takes its fields by name: {listed}")
+        self.__pydantic_validator__.validate_python(fields, self_instance=self)
 
 
 class ToolDefinition(_Frozen):

@@ -307,7 +307,7 @@ def test_a_pointer_without_its_slash_is_refused_before_rows_are_read(run: Run) -
 
 
 def test_null_is_called_null(run: Run) -> None:
-    assert "identifies its format (null)" in run("convert", "--to", "anthropic", stdin="null\n")[2]
+    assert "a conversation is a list or an object, not null" in run("convert", "--to", "anthropic", stdin="null\n")[2]
 
 
 def test_rows_of_logs_say_what_they_lack(run: Run) -> None:

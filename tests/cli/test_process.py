@@ -169,8 +169,15 @@ def test_every_command_has_help_without_the_other_extras() -> None:
     assert found.stdout.count("code 0") == len(COMMANDS)
 
 
+def test_help_is_a_command_too() -> None:
+    found = without_extras(["help", "help parse", "--help", "parse --help"])
+    first, second, *others = found.stdout.split("code 0\n")[:4]
+    assert [first, second] == others
+
+
 _REFUSED = [
     ("convertt", "there is no command 'convertt'; did you mean 'convert'? `toolfmt --help` lists the commands"),
+    ("help nothing", "there is no command 'nothing'; `toolfmt --help` lists the commands"),
     ("nothing", "there is no command 'nothing'; `toolfmt --help` lists the commands"),
     ("--verison", "there is no command '--verison'; did you mean '--version'? `toolfmt --help` lists the commands"),
     ("serve --upstream http://x", f"toolfmt serve needs an optional dependency: {install_line('gateway')}"),

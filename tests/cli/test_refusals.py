@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,10 @@ from toolfmt.cli import main
 Run = Callable[..., tuple[int, str, str]]
 
 CASES = {
+    "a page in a folder that is missing": (
+        ("view", "README.md", "--out", "no/such.html"),
+        "no folder no: make it first",
+    ),
     "text in place of its file": (("parse", "<tool_call>{}"), "give the text itself through a pipe"),
     "a column of lines": (("stats", "README.md", "--column", "x"), "only if a Parquet file is read"),
     "a side file without its option": (
@@ -169,6 +175,45 @@ def test_a_selection_of_nothing_is_not_success(run: Run, options: tuple[str, ...
     row = '{"messages": [{"role": "user", "content": "Hi."}]}\n'
     code, out, err = run("convert", "--to", "gemini", *options, stdin=row)
     assert (code, out, "no conversation is selected" in err) == (1, "", True)
+
+
+def test_a_misspelt_name_in_a_filter_has_a_hint(run: Run, tmp_path: Path) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({"messages": [{"role": "assistant", "content": None, "tool_calls": [call]}]}), "utf-8")
+    for given, said in (
+        ("call=serach", "no call is named 'serach'; did you mean 'search'?"),
+        ("tool=x", "no tool is named 'x'; there are search"),
+        ("role=asistant", "no role is named 'asistant'; did you mean 'assistant'?"),
+    ):
+        assert f"toolfmt: {said}\n" in run("convert", rows, "--to", "gemini", "--filter", given)[2]
+    for sound in ("call!=search", "calls>3"):
+        assert "named" not in run("convert", rows, "--to", "gemini", "--filter", sound)[2]
+
+
+@pytest.mark.parametrize("row", ["null", "3", "true"])
+def test_a_row_that_is_no_conversation_is_named(run: Run, row: str) -> None:
+    shown = {"null": "null", "3": "a value of the type int", "true": "a value of the type bool"}[row]
+    for command in (("convert", "--to", "gemini"), ("stats",), ("check",)):
+        _, out, err = run(*command, stdin=f'{{"messages": [{{"role": "user", "content": "Hi."}}]}}\n{row}\n')
+        assert f"a conversation is a list or an object, not {shown}" in out + err
+
+
+def test_utf_16_is_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('[{"name": "f"}]', "utf-16")
+    for command in (("stats", path), ("parse", path), ("render", path), ("manifest", path)):
+        assert "it is UTF-16, as PowerShell's `>` writes it: save it as UTF-8" in run(*command)[2]
+
+
+def test_long_work_reports_its_progress_without_a_terminal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = count(0, 40)
+    monkeypatch.setattr("toolfmt.cli.files.monotonic", lambda: next(seconds))
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"messages": [{"role": "user", "content": "Hi."}]}\n', "utf-8")
+    assert "toolfmt: 1 conversation so far, 100 % read\n" in run("stats", path)[2]
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,10 @@ def test_a_damaged_line_costs_only_itself(run: Run, tmp_path: Path) -> None:
     code, _, err = run("convert", str(whole), "--from", "claude-code", "--to", "openai-chat")
     assert (code, "beside" in err) == (0, True)
     assert run("convert", str(whole), "--from", "claude-code", "--to", "openai-chat", "--strict")[0] == 2
-    assert run("stats", str(whole))[2] == "toolfmt: 1 conversation, 0 unreadable\n"
+    left = "toolfmt: 1 line of sessions left out as damaged: `toolfmt check` names them\n"
+    assert run("stats", str(whole))[2] == f"{left}toolfmt: 1 conversation, 0 unreadable\n"
+    assert json.loads(run("stats", str(whole), "--json")[1])["damaged_lines"] == 1
+    assert f"toolfmt: {whole}: line 2 is damaged, and is left out\n" in run("check", str(whole))[2]
     said = [json.dumps(line(at, "user", f"Said {at}.", at - 1 if at > 1 else None)) for at in (1, 2, 3, 4)]
     said[2] = said[2][:40]
     whole.write_text("\n".join(said), "utf-8")

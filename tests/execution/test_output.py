@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from pydantic import BaseModel
 
 from tests.execution.models import Texts, toolbox
 from toolfmt.agents import AgentLoop, AgentState, TextDriver
+from toolfmt.agents.output import Output
 from toolfmt.execution.events import ValidationFailed
 
 
@@ -62,3 +64,17 @@ def test_any_type_that_pydantic_validates_will_do() -> None:
     assert run(Texts('{"text": "a"}'), Note)[0].output == Note("a")
     with pytest.raises(TypeError, match="output is a type that pydantic validates"):
         run(Texts(""), toolbox())
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("It is 3.", "- /: it is not JSON: expected a JSON value, not 'It', at line 1, column 1"),
+        ("{'total': 3}", "- /: it is not JSON: a key without double quotes at line 1, column 2"),
+        ('{"total": 3', "- /: it is not JSON: the text ends inside an object at line 1, column 11"),
+        ("{}", "- /total: it is missing"),
+    ],
+)
+def test_the_model_is_told_what_is_wrong_with_its_answer(answer: str, said: str) -> None:
+    with pytest.raises(ValueError, match=f"{re.escape(said)}\\Z"):
+        Output(Sum).read(answer)

@@ -17,6 +17,7 @@ import toolfmt
 from tests import sampling
 from toolfmt import ToolInvocation, ToolResult
 from toolfmt.agents import AgentLoop, AgentState, Budget, NativeDriver, TextDriver
+from toolfmt.agents.telemetry import traced
 from toolfmt.errors import (
     MissingExtraError,
     ParseError,
@@ -119,7 +120,12 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
     "a model by name": (TextDriver, (), {"model": repr}, r"the model itself is given first: TextDriver\(function"),
     "a model without parameters": (TextDriver, (lambda: "x",), {}, r"the model .* is called with \(chat\)"),
     "a server as tools": (AgentLoop, (TextDriver(repr), Server()), {}, "servers={'NAME': server}"),
-    "an event's place": (AgentLoop(TextDriver(repr)).on_event, (int, print), {}, "int is no event"),
+    "the maker of a listener": (AgentLoop(TextDriver(repr)).wiretap, (traced,), {}, r"give what traced\(\) returns"),
+    "the maker of an executor's listener": (Executor, ([],), {"on_event": traced}, r"give what traced\(\) returns"),
+    "a listener of nothing": (Executor, ([],), {"on_event": lambda: None}, r"on_event .* is called with \(event\)"),
+    "a field by position": (toolfmt.ToolInvocation, ("f", {}), {}, r"takes its fields by name: name=, arguments="),
+    "a tool's field by position": (toolfmt.ToolDefinition, ("f",), {}, r"by name: name=, description=, parameters="),
+    "an event's place": (AgentLoop(TextDriver(repr)).on_event, (int, print), {}, "int is not an event"),
     "a time-out as text": (
         toolfmt.ToolRegistry().register,
         (write_file,),

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from inspect import iscoroutinefunction
 from typing import Any, TypeVar
 
 from toolfmt.arguments import checked
 from toolfmt.execution.events import ExecutionEvent, Listener
-from toolfmt.execution.hooks import takes
+from toolfmt.execution.hooks import check_listener
 
 EventT = TypeVar("EventT")
 _log = logging.getLogger("toolfmt.agents")
@@ -32,13 +31,11 @@ class Bus:
     def on(self, kind: type[EventT], callback: Callable[[EventT], object]) -> Callable[[], None]:
         """Call `callback` for every event of a kind; returns a function that removes it."""
         if not issubclass(kind, ExecutionEvent):
-            raise TypeError(f"{kind.__name__} is no event: the events are in toolfmt.execution.events")
+            raise TypeError(f"{kind.__name__} is not an event: they are in toolfmt.execution.events")
         return self._add(kind, callback)
 
     def _add(self, kind: type[Any], callback: Callable[[Any], object]) -> Callable[[], None]:
-        if not callable(callback) or iscoroutinefunction(callback):
-            raise TypeError(f"a callback is a plain function of an event, not {callback!r}: nobody would await it")
-        takes(callback, "a callback", "event")
+        check_listener(callback, "a callback")
         entry = (kind, callback)
         self._callbacks.append(entry)
         return lambda: self._callbacks.remove(entry) if entry in self._callbacks else None

@@ -26,7 +26,7 @@ from toolfmt.agents.compilers import Compiler
 from toolfmt.agents.state import AgentState
 from toolfmt.conversation import Message, TextPart
 from toolfmt.errors import ParseError
-from toolfmt.model import JsonObject, ToolDefinition
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.schema.validation import Validator
 
 RETRIES: Final = 2
@@ -64,9 +64,11 @@ class Output:
 
     def read(self, text: str) -> Any:
         """Read the value of a final answer; raises ValueError whose text says what is wrong."""
+        text = unfenced(text)
         try:
-            return self._adapter.validate_json(unfenced(text))
+            return self._adapter.validate_json(text)
         except ValidationError as error:
+            _loaded(text)  # whose message on what is not JSON is for a model
             raise ValueError("\n".join(_problems(error))) from None
 
     def settled(self, state: AgentState, report: Callable[[int, str], None]) -> AgentState:
@@ -84,7 +86,17 @@ class Output:
 def _problems(error: ValidationError) -> list[str]:
     """List the problems with their places, without the model's own text."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    return [f"- /{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in found]
+    return [
+        f"- /{'/'.join(map(str, one['loc']))}: {'it is missing' if one['type'] == 'missing' else one['msg']}"
+        for one in found
+    ]
+
+
+def _loaded(text: str) -> JsonValue:
+    try:
+        return jsontext.loads(text)
+    except ParseError as error:
+        raise ValueError(f"- /: it is not JSON: {error}") from None
 
 
 class JsonOutput:
@@ -102,11 +114,7 @@ class JsonOutput:
     def read(self, text: str) -> str:
         """Return the JSON text of an answer; the text of the ValueError says what is wrong."""
         text = unfenced(text)
-        try:
-            problems = self._validator.problems(jsontext.loads(text))  # pyright: ignore[reportArgumentType] - any value is checked
-        except ParseError as error:
-            raise ValueError(f"- /: it is not JSON: {error}") from None
-        if problems:
+        if problems := self._validator.problems(_loaded(text)):
             raise ValueError("\n".join(f"- {one.pointer or '/'}: {one.message}" for one in problems))
         return text
 

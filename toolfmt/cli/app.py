@@ -29,7 +29,8 @@ def run(arguments: Iterable[str]) -> int:
             # Exact output: UTF-8 in every locale, and line ends unchanged.
             stream.reconfigure(encoding="utf-8", newline="")
     # cyclopts would read a lone `-` as an option.
-    return app([STDIN if argument == "-" else argument for argument in arguments]) or 0
+    given = [STDIN if argument == "-" else argument for argument in arguments]
+    return app([*given[1:], "--help"] if given[:1] == ["help"] else given) or 0
 
 
 COMMANDS = {

@@ -13,6 +13,8 @@ from toolfmt.transcripts.check import Finding
 from toolfmt.transcripts.check import check as checked
 from toolfmt.transcripts.convert import convert
 from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.parts.session_lines import damaged_lines
+from toolfmt.transcripts.reading import read as transcript
 
 
 def check(
@@ -55,6 +57,8 @@ def _findings(row: Row, picked: Picked, target: str | None) -> tuple[Finding, ..
     try:
         found = picked.pick(row.value)
         value, read = found.value, found.format.name
+        for line in damaged_lines(transcript(value, found.format)) if found.format.session else ():
+            note(f"{row.file}: line {line} is damaged, and is left out")
         if target is None and found.at and not picked.at and found.format.rules.trained:
             what = f"the conversation is inside the row, and a trainer reads the row alone: convert it to {read}"
             return (Finding("unreadable", found.at, what),)

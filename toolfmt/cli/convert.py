@@ -1,7 +1,7 @@
 """`toolfmt convert`: conversations from one format to another, one or millions."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -10,13 +10,14 @@ from cyclopts import Parameter
 from pydantic_core import to_jsonable_python
 
 from toolfmt import jsontext
-from toolfmt.cli.files import Files, check_jobs, progress, refuse_idle
+from toolfmt.cli.files import Files, check_jobs, progress, refuse_idle, refuse_new_folders
 from toolfmt.cli.output import INTERRUPTED, UsageError, counted_as, note, note_reasons, write_table
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
 from toolfmt.corpora.output import CorpusOutput, Places, State, StateFile, growing, inputs
-from toolfmt.corpora.selecting import Filter, Selection, share
-from toolfmt.corpora.sources import STDIN, TABLES, Source, sources
+from toolfmt.corpora.selecting import EVERYTHING, Filter, Selection, share
+from toolfmt.corpora.sources import START, STDIN, TABLES, Source, sources
+from toolfmt.corpora.statistics import count_batch
 from toolfmt.corpora.streams import check_writable, require
 from toolfmt.corpora.tally import Tally
 from toolfmt.corpora.tokens import load
@@ -111,7 +112,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
     _refuse_overwriting(given, out, side, folder=folder)
     aside = side if on_error == "quarantine" else None
-    _refuse_new_folders(filter(None, (None if out is None else Path(out), quarantine, report)))
+    refuse_new_folders(None if out is None else Path(out), quarantine, report)
     check_writable([*_targets(given, out, folder=folder), *filter(None, (aside, report))])
 
     work = Work(
@@ -151,12 +152,12 @@ def convert(  # noqa: PLR0913 - one argument for each option
         report.write_text(jsontext.dumps(tally.report(), indent=2) + "\n", encoding="utf-8")
     if out is not None and out.endswith(".json") and tally.converted > 1:
         note(f"{out} has a conversation on each line: its name should end in .jsonl")
+    _warn_of_doubling(paths, [*_targets(given, out, folder=folder), *filter(None, (aside, report))])
     _show(tally, goal, ended="interrupted: " if code else "", kept=f" ({side})" if aside is not None else "")
     if code and keep is not None and not dedup:
         note("the same command with --resume goes on")
-    if not (code or tally.converted or tally.failed):
-        chosen = "no conversation is selected; --split counts in percent"
-        note(chosen if tally.filtered else "no conversation was read: the input is empty")
+    if not (code or tally.converted):
+        _show_nothing(tally, Job(work, reading, given, START, 1))
     return code or (1 if tally.failed or not tally.converted else 0)
 
 
@@ -214,17 +215,26 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     note(f"{ended}{tally.converted} converted to {goal}, {tally.without_loss} without loss{left}")
 
 
+def _show_nothing(tally: Tally, job: Job) -> None:
+    """Write a note on why no conversation was converted."""
+    if not tally.filtered:
+        if not tally.failed:
+            note("no conversation was read: the input is empty")
+        return
+    whole = job.work.selection.share == EVERYTHING.share
+    note(f"no conversation is selected{'' if whole else '; --split counts in percent'}")
+    found = next(job.reading.all([one for one in job.sources if one.path != STDIN]), None)
+    if found is not None:
+        counted = count_batch(job.work.picked, "", found).statistics
+        for hint in filter(None, (one.hint(counted) for one in job.work.selection.filters)):
+            note(hint)
+
+
 def _targets(given: list[Source], out: str | None, *, folder: bool) -> list[Path]:
     """Return the files that are written."""
     if out is None:
         return []
     return [Path(out) / source.name for source in given] if folder else [Path(out)]
-
-
-def _refuse_new_folders(paths: Iterable[Path]) -> None:
-    for path in paths:
-        if not path.parent.exists():
-            raise UsageError(f"{path}: there is no folder {path.parent}: make it first")
 
 
 def _refuse_overwriting(given: list[Source], out: str | None, side: Path, *, folder: bool) -> None:
@@ -233,6 +243,13 @@ def _refuse_overwriting(given: list[Source], out: str | None, side: Path, *, fol
     for target in (side, *_targets(given, out, folder=folder)):
         if target.exists() and _identity(target) in read:
             raise UsageError(f"{target} is read and would be written over: choose another --out")
+
+
+def _warn_of_doubling(paths: Sequence[str], written: list[Path]) -> None:
+    """Write a note on output that lies where the input is found, so that a second run would read it too."""
+    again = {_identity(Path(one.path)) for one in sources(paths or (STDIN,)) if one.path != STDIN}
+    for path in [one for one in written if one.is_file() and _identity(one) in again][:1]:
+        note(f"{path} is in a folder that is read, so the same command would read it too: keep output elsewhere")
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -6,17 +6,21 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Final, Protocol
 
 from cyclopts import Parameter
 
-from toolfmt.cli.output import UsageError
+from toolfmt.cli.output import UsageError, counted_as, note
 from toolfmt.corpora.batches import MAX_ROW, ReadOptions
 from toolfmt.corpora.rows import Picked
 from toolfmt.corpora.sources import Source
 from toolfmt.transcripts.formats import find
 
 AUTO = "auto"
+_PAUSE: Final = 30
+"""Seconds between two lines of progress."""
 
 
 @Parameter(name="*", group="What is read")
@@ -68,6 +72,13 @@ def refuse_idle(options: Mapping[str, bool], needs: str) -> None:
         raise UsageError(f"{option} has an effect only if {needs}")
 
 
+def refuse_new_folders(*paths: Path | None) -> None:
+    """Raise `UsageError` for a file to write whose folder does not exist."""
+    for path in filter(None, paths):
+        if not path.parent.exists():
+            raise UsageError(f"{path}: there is no folder {path.parent}: make it first")
+
+
 def check_jobs(jobs: int) -> None:
     """Raise `UsageError` for a number of processes below 1."""
     if jobs < 1:
@@ -83,12 +94,24 @@ class ProgressStep(Protocol):
 
 @contextmanager
 def progress(sources: Sequence[Source]) -> Generator[Callable[[ProgressStep, int], None]]:
-    """Show how much of the files is read, how fast, and the remaining time; only on a terminal.
+    """Show how much of the files is read, how fast, and the remaining time; not on a terminal, a line now and then.
 
     The returned function takes the last batch and the number of conversations so far.
     """
+    sizes = [one.size for one in sources]
+    before = {one.path: sum(size or 0 for size in sizes[:at]) for at, one in enumerate(sources)}
+    total = None if None in sizes else sum(size or 0 for size in sizes)
     if not sys.stderr.isatty():
-        yield lambda _step, _count: None
+        last = monotonic()
+
+        def line(done: ProgressStep, count: int) -> None:
+            nonlocal last
+            if monotonic() - last >= _PAUSE:
+                last = monotonic()
+                share = f", {100 * (before[done.source.path] + done.read) // total} % read" if total else ""
+                note(f"{counted_as(count, 'conversation')} so far{share}")
+
+        yield line
         return
     from rich.console import Console
     from rich.progress import (
@@ -109,9 +132,6 @@ def progress(sources: Sequence[Source]) -> Generator[Callable[[ProgressStep, int
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    sizes = [one.size for one in sources]
-    before = {one.path: sum(size or 0 for size in sizes[:at]) for at, one in enumerate(sources)}
-    total = None if None in sizes else sum(size or 0 for size in sizes)
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task("", total=total, rate="", count=0)
         first = 0

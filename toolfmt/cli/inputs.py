@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from toolfmt import jsontext
 from toolfmt.cli.output import UsageError
 from toolfmt.corpora.sources import STDIN
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, not_utf8
 
 _PIECE: Final = 65536
 
@@ -69,4 +69,4 @@ def _decoded(pieces: Iterable[bytes], source: str) -> Iterator[str]:
             yield text
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise ParseError(f"{source}: not UTF-8 at byte {done - held + error.start}") from None
+        raise ParseError(f"{source}: {not_utf8(error, done - held)}") from None

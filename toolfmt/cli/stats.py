@@ -60,6 +60,7 @@ def _show(report: JsonObject) -> None:
     note_reasons(report["unreadable_because"], "unreadable")
     if tokens := report.get("tokens"):
         note(f"{tokens['all']} tokens, {tokens['longest']} in the longest conversation")
-    orphans = report["results_of_no_call"]
-    if orphans:
+    if orphans := report["results_of_no_call"]:
         note("1 result answers no call" if orphans == 1 else f"{orphans} results answer no call")
+    if damaged := report["damaged_lines"]:
+        note(f"{counted_as(damaged, 'line')} of sessions left out as damaged: `toolfmt check` names them")

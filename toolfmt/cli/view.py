@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from toolfmt.cli.files import Files
+from toolfmt.cli.files import Files, refuse_new_folders
 from toolfmt.cli.output import UsageError, note, visible
 from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
 from toolfmt.conversation import Transcript
@@ -17,7 +17,7 @@ from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.streams import own_file
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
-from toolfmt.transcripts.parts.session_lines import TORN, line_type
+from toolfmt.transcripts.parts.session_lines import TORN, damaged_lines, line_type
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,6 +81,7 @@ def view(
 def _check_page(out: Path) -> None:
     if out.suffix.lower() not in {".html", ".htm"}:
         raise UsageError(f"{out} would be a page of HTML: end its name in .html")
+    refuse_new_folders(out)
     own_file(out)
 
 
@@ -118,7 +119,7 @@ def _beside(transcript: "Transcript") -> Iterator[str]:
             listed = ", ".join([*named[:_KINDS], *(["..."] if len(named) > _KINDS else ())])
             what = _SIDE.get(name) or f"other kinds{f' ({listed})' if listed else ''}"
             yield f"{count} {'line' if count == 1 else 'lines'} of {what}"
-        yield from (f"line {line['line']}, which is damaged" for line in lines if line.get("type") == TORN)
+    yield from (f"line {line}, which is damaged" for line in damaged_lines(transcript))
 
 
 def _print(shown: Sequence[Shown], *, shorten: bool) -> None:

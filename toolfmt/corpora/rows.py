@@ -15,7 +15,7 @@ from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import Transcript
-from toolfmt.errors import FormatQuestionError, LimitExceededError, ParseError
+from toolfmt.errors import FormatQuestionError, LimitExceededError, ParseError, not_utf8
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answering.failures import read_error
@@ -72,7 +72,7 @@ class TextRow(Row):
         except UnicodeDecodeError as error:
             store = self.data.startswith(b"SQLite format 3")
             advice = "; it is a database: `toolfmt recorded sqlite:///FILE` prints what a gateway has recorded in it"
-            raise ParseError(f"not UTF-8 at byte {error.start}{advice if store else ''}") from None
+            raise ParseError(f"{not_utf8(error)}{advice if store else ''}") from None
 
 
 def entries(whole: TextRow) -> Iterator[TextRow]:

@@ -21,7 +21,7 @@ from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, MediaPart, OpaquePart, Part, ResultPart, Transcript
 from toolfmt.corpora.statistics import Statistics
 from toolfmt.corpora.tokens import count_tokens, spoken
-from toolfmt.errors import CorpusError
+from toolfmt.errors import CorpusError, close_names, did_you_mean, some
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.parts.values import json_text
 
@@ -76,6 +76,14 @@ class Filter:
                 f"{', '.join((*_NUMBERS, *_LENGTHS))} with =, !=, <, <=, > or >= and a number"
             )
         return cls(field, sign, value)
+
+    def hint(self, found: Statistics) -> str:
+        """Say which names there are among conversations with the counts `found`, if they lack the filter's name."""
+        names = sorted(_NAMES[self.field](found)) if self.field in _NAMES and self.sign == "=" else []
+        if not names or self.value in names:
+            return ""
+        near = did_you_mean(close_names(self.value, {one.lower(): one for one in names})) or f"there are {some(names)}"
+        return f"no {self.field} is named {self.value!r}; {near}"
 
     def takes(self, transcript: Transcript, found: Statistics, tokenizer: str) -> bool:
         """Whether a conversation with the counts `found` fulfils the condition."""

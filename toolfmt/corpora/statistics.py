@@ -18,6 +18,7 @@ from toolfmt.corpora.tokens import count_tokens
 from toolfmt.errors import ParseError
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.flat import flatten
+from toolfmt.transcripts.parts.session_lines import damaged_lines
 
 
 @dataclass(slots=True)
@@ -52,6 +53,8 @@ class Statistics:
     """The tokens of the longest conversation."""
     orphans: int = 0
     """Results without a call."""
+    damaged: int = 0
+    """Lines of sessions that are not JSON."""
     reasons: Reasons = field(default_factory=Reasons)
     """Why conversations are unreadable."""
     formats: Counter[str] = field(default_factory=Counter[str])
@@ -67,6 +70,7 @@ class Statistics:
             self.longest = max(self.longest, tokens)
         self.conversations += 1
         self.formats[made.name] += 1
+        self.damaged += len(damaged_lines(transcript))
         self.count(transcript)
 
     def count(self, transcript: Transcript) -> None:
@@ -84,7 +88,7 @@ class Statistics:
     def merge(self, other: Statistics) -> None:
         """Add the counts of further conversations."""
         self.reasons.merge(other.reasons.report())
-        for name in ("conversations", "unreadable", "orphans", "tokens"):
+        for name in ("conversations", "unreadable", "orphans", "damaged", "tokens"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
         self.formats.update(other.formats)
@@ -100,6 +104,7 @@ class Statistics:
             "unreadable": self.unreadable,
             "unreadable_because": self.reasons.report(),
             "results_of_no_call": self.orphans,
+            "damaged_lines": self.damaged,
             **({"tokens": {"all": self.tokens, "longest": self.longest}} if self.tokens else {}),
             "formats": dict(self.formats.most_common()),
             "messages": dict(self.messages.most_common()),

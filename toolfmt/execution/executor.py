@@ -21,7 +21,7 @@ from anyio.from_thread import start_blocking_portal
 from toolfmt.arguments import Positive, checked
 from toolfmt.execution.contracts import ALONE, CallTurn, ToolServer, current
 from toolfmt.execution.events import ExecutionEvent, Listener, Listeners
-from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard, ToolContext, takes
+from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard, ToolContext, check_listener, takes
 from toolfmt.execution.pipeline import CallInProgress, Pipeline, RunStop, Settings
 from toolfmt.execution.policies.dangerous import CertaintyPolicy, ProvenancePolicy
 from toolfmt.execution.policies.policy import (
@@ -34,7 +34,7 @@ from toolfmt.execution.policies.policy import (
 )
 from toolfmt.execution.records import AgentStop, ToolCallError, ToolExecution
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
-from toolfmt.execution.running import check_seconds, is_async
+from toolfmt.execution.running import check_seconds
 from toolfmt.execution.values import LONGEST
 from toolfmt.ids import IdPolicy, assign
 from toolfmt.model import CallProvenance, ToolDefinition, ToolInvocation
@@ -131,8 +131,8 @@ class Executor:
         for what, first in (("before", "call"), ("after", "execution")):
             for hook in getattr(self, what):
                 takes(hook, f"the {what}-hook", first, "context")
-        if self.on_event is not None and (not callable(self.on_event) or is_async(self.on_event)):
-            raise TypeError("on_event must be a sync function, because it is not awaited")
+        if self.on_event is not None:
+            check_listener(self.on_event, "on_event")
 
     async def execute(
         self, calls: Iterable[ToolInvocation | Mapping[str, Any]], state: object = None, agent: str | None = None

@@ -24,7 +24,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from toolfmt import jsontext
+from toolfmt.execution.events import Listener
 from toolfmt.execution.records import FailureKind, ToolExecution, failure_kind
+from toolfmt.execution.running import is_async
 from toolfmt.model import ToolInvocation, ToolResult
 
 
@@ -110,6 +112,15 @@ def takes(function: object, what: str, *arguments: str) -> None:
         parameters.bind(*arguments)
     except TypeError as error:
         raise TypeError(f"{what} {name_of(function)} is called with ({', '.join(arguments)}): {error}") from None
+
+
+def check_listener(listener: object, what: str) -> None:
+    """Raise TypeError unless events can be passed to a function; `what` names it in the message."""
+    if not callable(listener) or is_async(listener):
+        raise TypeError(f"{what} must be a sync function of an event, because it is not awaited, not {listener!r}")
+    takes(listener, what, "event")
+    if getattr(listener, "__annotations__", {}).get("return") in ("Listener", Listener):
+        raise TypeError(f"{name_of(listener)} makes a listener: give what {name_of(listener)}() returns")
 
 
 def name_of(hook: object) -> str:

@@ -22,7 +22,7 @@ from mcp import StdioServerParameters
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, not_utf8
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.mcp.transports import Remote, Target, is_address
 from toolfmt.model import JsonObject, JsonValue
@@ -48,7 +48,7 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str,
     try:
         value = jsontext.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise ParseError(f"{path}: not UTF-8 at byte {error.start}") from None
+        raise ParseError(f"{path}: {not_utf8(error)}") from None
     except ParseError as error:
         raise type(error)(f"{path}: {error}") from None
     wrapped = next((value[key] for key in _WRAPPERS if key in value), None) if is_object(value) else None

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
-from toolfmt.errors import DuplicateToolError, MissingExtraError, ParseError, SchemaError, ToolFmtError
+from toolfmt.errors import DuplicateToolError, MissingExtraError, ParseError, SchemaError, ToolFmtError, not_utf8
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.tools.functions import from_class, from_function
 from toolfmt.tools.shapes import Found, read_object
@@ -154,7 +154,7 @@ def _read_file(path: str | Path, _: str) -> tuple[Found, ...]:
     try:
         return read_text(path.read_text(encoding="utf-8-sig"), file_decoder(path))
     except UnicodeDecodeError as error:
-        raise ParseError(f"{path}: not UTF-8 at byte {error.start}") from None
+        raise ParseError(f"{path}: {not_utf8(error)}") from None
     except (ParseError, SchemaError, DuplicateToolError) as error:
         raise type(error)(f"{path}: {error}") from None
 

@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import Parser, ParserOptions
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, not_utf8
 from toolfmt.events import Event, coalesce
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject
@@ -248,7 +248,7 @@ def plain(value: object) -> Any:
         try:
             return jsontext.loads(value if isinstance(value, str) else value.decode("utf-8"))
         except UnicodeDecodeError as error:
-            raise ParseError(f"an answer is not UTF-8 at byte {error.start}") from None
+            raise ParseError(f"an answer is {not_utf8(error)}") from None
         except ParseError as error:
             raise type(error)(f"no API's answer in JSON: {error}; {_PARSE}") from None
     for name in _DUMPS:

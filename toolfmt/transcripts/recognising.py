@@ -139,6 +139,8 @@ def _adds(value: JsonValue, place: RowPart, made: TranscriptFormat) -> bool:
 
 
 def _unknown(value: JsonValue) -> ParseError:
+    if not (is_object(value) or is_array(value) or isinstance(value, str)):
+        return ParseError(f"a conversation is a list or an object, not {described(value)}")
     found = _places(value)
     unknown = f"nothing in the conversation identifies its format ({described(value)})"
     if complaint := _complaint(value):

@@ -125,6 +125,12 @@ def _line(text: str, at: int, owner: str) -> JsonObject:
     return value
 
 
+def damaged_lines(transcript: Transcript) -> list[int]:
+    """Return the numbers of a session's lines that are not JSON."""
+    kept = (line for lines in transcript.extra.values() if is_array(lines) for line in lines)
+    return [line["line"] for line in kept if is_object(line) and line.get("type") == TORN and "line" in line]
+
+
 def first_lines(value: JsonValue) -> list[JsonObject]:
     """Return the first lines of a possible session; empty for anything else."""
     if isinstance(value, str):

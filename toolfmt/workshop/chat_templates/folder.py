@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.errors import ParseError, TemplateError, UnsafeInputError
+from toolfmt.errors import ParseError, TemplateError, UnsafeInputError, not_utf8
 from toolfmt.model import JsonObject, JsonValue
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -168,7 +168,7 @@ def _text(path: Path) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UnsafeInputError(f"{path}: not UTF-8 at byte {error.start}") from None
+        raise UnsafeInputError(f"{path}: {not_utf8(error)}") from None
 
 
 def _string(value: JsonValue) -> str:
