@@ -347,6 +347,17 @@ def test_messages_of_the_ai_sdk_4_without_parts_are_read() -> None:
         find("vercel-ui").read([{"role": "user", "text": "Hi"}])
 
 
+def test_a_message_of_data_of_the_ai_sdk_4_is_reported() -> None:
+    data = {"id": "2", "role": "data", "content": "", "data": {"k": 1}}
+    value = [{"id": "1", "role": "user", "content": "Hi"}, data, {"id": "3", "role": "user", "content": "Ho"}]
+    made = convert(value, source="vercel-ui", target="openai-chat")
+    assert [message["content"] for message in made.value["messages"]] == ["Hi", "Ho"]
+    assert [(loss.code, loss.path, loss.action) for loss in made.losses] == [
+        ("provider_part", "/messages/1", "dropped")
+    ]
+    assert convert(made.value, source="openai-chat", target="vercel-ui", residue=made.residue).value == value
+
+
 @pytest.mark.parametrize("key", ["toolInvocations", "experimental_attachments", "parts"])
 def test_what_is_no_part_of_the_ai_sdk_4_is_refused(key: str) -> None:
     older = {"type": "source", "source": {"sourceType": "url", "url": "https://a.b"}}

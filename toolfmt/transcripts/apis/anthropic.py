@@ -41,12 +41,12 @@ from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import is_found, located, read_found, write_found
 from toolfmt.transcripts.parts.hosted import ANTHROPIC, hosted, read_hosted
 from toolfmt.transcripts.parts.media import CHUNKS, data_of, read_chunks
-from toolfmt.transcripts.parts.values import lines, tagged, text_at, word
+from toolfmt.transcripts.parts.values import inner, lines, tagged, text_at, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.choosing import typed
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import ABOUT, PartField, arguments, citations, flag, ident, option, proof, text
-from toolfmt.transcripts.tables.request import RequestTable, SystemPlace, ToolsPlace
+from toolfmt.transcripts.tables.request import RequestTable, SystemPlace, ToolsPlace, objects_in
 
 OWNER: Final = "anthropic"
 ID: Final = r"[a-zA-Z0-9_-]"
@@ -70,8 +70,7 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
 
 def _says_document(block: JsonObject) -> tuple[Said, ...]:
     """Describe the content of a document that consists of blocks."""
-    source = block.get("source")
-    inside = source.get("content") if is_object(source) else None
+    inside = inner(block, "source").get("content")
     shown = [part for part in BLOCKS.read_all(inside) if isinstance(part, MediaPart)]
     text = inside if isinstance(inside, str) else lines(inside)
     return (*([tagged("document", text, name=word(block, "title"))] if text else ()), *shown)
@@ -245,18 +244,16 @@ def recognise(value: JsonValue) -> bool:
     messages = value.get("messages") if is_object(value) else value
     if not is_array(messages):
         return False
-    if is_object(value) and (_instructs(value.get("system")) or any("input_schema" in tool for tool in _tools(value))):
+    if is_object(value) and (
+        _instructs(value.get("system")) or any("input_schema" in tool for tool in objects_in(value, "tools"))
+    ):
         return True
     return any(
-        is_object(block)
-        and (
-            block.get("type") in _TELLING
-            or ("signature" in block and isinstance(block.get("thinking"), str))
-            or is_object(block.get("source"))
-        )
-        for item in messages
-        if is_object(item) and is_array(item.get("content"))
-        for block in item["content"]
+        block.get("type") in _TELLING
+        or ("signature" in block and isinstance(block.get("thinking"), str))
+        or is_object(block.get("source"))
+        for item in objects_in(messages)
+        for block in objects_in(item, "content")
     )
 
 
@@ -264,14 +261,7 @@ _TELLING: Final = ("tool_use", "tool_result", "redacted_thinking")
 
 
 def _instructs(system: JsonValue) -> bool:
-    return isinstance(system, str) or (
-        is_array(system) and any(is_object(block) and "type" in block for block in system)
-    )
-
-
-def _tools(value: JsonObject) -> list[JsonObject]:
-    tools = value.get("tools")
-    return [tool for tool in tools if is_object(tool)] if is_array(tools) else []
+    return isinstance(system, str) or (is_array(system) and any("type" in block for block in objects_in(system)))
 
 
 _RULES: Final = Rules(

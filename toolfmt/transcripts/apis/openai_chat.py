@@ -71,8 +71,8 @@ def recognise(value: JsonValue) -> bool:
             return True
         if item["role"] == "assistant" and any(item.get(key) for key in _ANSWERED):
             return True
-    tools = value.get("tools") if is_object(value) else None
-    return is_array(tools) and any("function" in tool for tool in tools if is_object(tool)) and bool(messages_in(value))
+    tools = objects_in(value, "tools") if is_object(value) else ()
+    return any("function" in tool for tool in tools) and bool(messages_in(value))
 
 
 _RULES: Final = Rules(

@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -36,6 +36,9 @@ from toolfmt.transcripts.comparing.lockstep import SIDE, common_prefix_length, j
 from toolfmt.transcripts.comparing.loss import Loss, further, request_losses, short
 from toolfmt.transcripts.parts.citations import same, source
 from toolfmt.transcripts.parts.values import argument_object, argument_value, broken_arguments, pointer
+
+_Where: TypeAlias = Callable[[int], str]
+"""Writes the JSON pointer of a message by its number."""
 
 
 def losses(before: Transcript, after: Transcript) -> list[Loss]:
@@ -106,16 +109,6 @@ def _key(place: Place) -> object:  # noqa: PLR0911 - one for each kind of part
             return "empty", place.role
 
 
-class _Where:
-    """The JSON pointers of messages, written on demand."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._messages = messages
-
-    def __getitem__(self, number: int) -> str:
-        return pointer(self._messages[number].where)
-
-
 def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[Loss]:
     start = common_prefix_length(before, after)
     if start is None:
@@ -123,7 +116,10 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
     old = flatten(before)
     new = _numbered_as(old, flatten(after))
     calls = {place.call: place.call for place in old[:start]}
-    where = _Where(before)
+
+    def where(number: int) -> str:
+        return pointer(before[number].where)
+
     joined, old_parts, new_parts = joined_texts(old[start:], new[start:])
     matched, lost, added = pairs(old_parts, new_parts)
     matched += joined
@@ -131,7 +127,7 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
     if added:
         yield from _moved_media(matched, added, where)
     for a, b in matched:
-        yield from _differences(a, b, where[a.message])
+        yield from _differences(a, b, where(a.message))
     if lost or added:
         yield from _unmatched(lost, added, where)
     yield from _links(matched, calls, where)
@@ -161,7 +157,7 @@ def _inner_boundaries(joined: Sequence[tuple[Place, Place]], where: _Where) -> I
     """Report texts of one message that were joined."""
     for (a, one), (b, other) in pairwise(joined):
         if a.message == b.message and one.at == other.at:
-            yield Loss("boundary", where[b.message], "merged", f"with the text before it: {short(_content(b.part))}")
+            yield Loss("boundary", where(b.message), "merged", f"with the text before it: {short(_content(b.part))}")
 
 
 def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: _Where) -> Iterator[Loss]:
@@ -179,8 +175,8 @@ def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: 
                 kept.append(part)
             else:
                 added.remove(place)
-                yield Loss("order", where[a.message], "moved", f"{_content(part)} of a result")
-                yield from _differences(replace(a, part=part), replace(place, role=a.role), where[a.message])
+                yield Loss("order", where(a.message), "moved", f"{_content(part)} of a result")
+                yield from _differences(replace(a, part=part), replace(place, role=a.role), where(a.message))
         if len(kept) < len(a.part.content):
             matched[number] = replace(a, part=replace(a.part, content=tuple(kept))), b
 
@@ -327,9 +323,9 @@ def _unmatched(lost: list[Place], added: list[Place], where: _Where) -> Iterator
     for place in lost:
         code = _CODE[type(place.part)]
         if isinstance(place.part, TextPart) and not place.part.text:  # what it says is beside it, such as a signature
-            yield from further(place.part.extra, {}, where[place.message])
+            yield from further(place.part.extra, {}, where(place.message))
             code = "message"
-        yield Loss(code, where[place.message], "dropped", short(_content(place.part)))
+        yield Loss(code, where(place.message), "dropped", short(_content(place.part)))
     for place in added:
         if place.part is not None:
             yield Loss(_CODE[type(place.part)], "", "added", short(_content(place.part)))
@@ -356,14 +352,14 @@ def _links(matched: list[tuple[Place, Place]], calls: dict[int | None, int | Non
     for a, b in matched:
         if isinstance(a.part, ResultPart) and calls.get(a.call) != b.call:
             action = "dropped" if b.call is None else "changed"
-            yield Loss("result_link", where[a.message], action, short(_content(a.part)))
+            yield Loss("result_link", where(a.message), action, short(_content(a.part)))
 
 
 def _order(matched: list[tuple[Place, Place]], where: _Where) -> Iterator[Loss]:
     last = -1
     for a, b in sorted(matched, key=lambda pair: pair[0].at):
         if b.at < last:
-            yield Loss("order", where[a.message], "moved", short(_content(a.part)))
+            yield Loss("order", where(a.message), "moved", short(_content(a.part)))
         last = max(last, b.at)
 
 
@@ -381,13 +377,13 @@ def _envelopes(
         first = seen.setdefault(b.message, a.message)
         if first != a.message and SIDE[a.role] == SIDE[b.role] and not isinstance(a.part, ResultPart):
             seen[b.message] = a.message
-            yield Loss("boundary", where[a.message], "merged", f"{a.role} with {where[first]}")
+            yield Loss("boundary", where(a.message), "merged", f"{a.role} with {where(first)}")
     for number in range(first_changed, len(before)):
         message = before[number]
         new = after[partner[number]] if number in partner else Message(message.role)
         if message.name != new.name:
-            yield Loss("speaker", where[number], "dropped" if new.name is None else "changed", message.name or "")
+            yield Loss("speaker", where(number), "dropped" if new.name is None else "changed", message.name or "")
         unread = [key for key, value in message.extra.items() if value] if not message.parts else ()
         if unread and new.extra != message.extra:
-            yield Loss("unread", where[number], "dropped", ", ".join(unread))
-        yield from further(message.extra, new.extra, where[number])
+            yield Loss("unread", where(number), "dropped", ", ".join(unread))
+        yield from further(message.extra, new.extra, where(number))

@@ -23,13 +23,14 @@ from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, ToolDe
 from toolfmt.dialect.record import Dialect
 from toolfmt.errors import ParseError
 from toolfmt.formatters.syntax_calls import result_formatter
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_object
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.transcripts.datasets.rows import TURNS, read_turn, row, system_message, texts
 from toolfmt.transcripts.format import Rules
 from toolfmt.transcripts.parts.values import json_at, json_text, own, rest
 from toolfmt.transcripts.tables.declaring import Declaring
+from toolfmt.transcripts.tables.request import objects_in
 from toolfmt.transcripts.text.texts import Texts, offered
 
 _LIST: Final = re.compile(r"\[\s{0,99}\{")
@@ -182,6 +183,5 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 def turns_of(value: JsonValue) -> list[JsonObject]:
     """List the turns of a possible row, for recognition."""
-    turns = value.get(TURNS) if is_object(value) else value
-    found = [item for item in turns if is_object(item)] if is_array(turns) else []
-    return [item for item in found if isinstance(item.get("from"), str) and isinstance(item.get("value"), str)]
+    turns = objects_in(value, TURNS)
+    return [item for item in turns if isinstance(item.get("from"), str) and isinstance(item.get("value"), str)]

@@ -23,7 +23,7 @@ from toolfmt.schema.rules import ARGUMENTS
 from toolfmt.schema.spelling import normalise
 from toolfmt.transcripts.datasets.rows import call_objects, functions, json_list, read_calls, texts
 from toolfmt.transcripts.format import Rules, TranscriptFormat
-from toolfmt.transcripts.parts.values import json_text, own, rest
+from toolfmt.transcripts.parts.values import inner, json_text, own, rest
 
 NAME: Final = "xlam"
 _ROW: Final = frozenset({"query", "tools", "answers"})
@@ -98,9 +98,8 @@ def _answers(parts: Sequence[object]) -> JsonValue:
 def _write_schema(schema: JsonValue) -> JsonValue:
     if not is_object(schema):
         return schema
-    named, required = schema.get("properties"), schema.get("required") or ()
-    given = named if is_object(named) else {}
-    return {name: _named(about, optional=name not in required) for name, about in given.items()}
+    required = schema.get("required") or ()
+    return {name: _named(about, optional=name not in required) for name, about in inner(schema, "properties").items()}
 
 
 def _named(about: JsonValue, *, optional: bool) -> JsonValue:

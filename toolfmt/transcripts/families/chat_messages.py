@@ -40,6 +40,7 @@ from toolfmt.transcripts.parts.values import (
     argument_object,
     arguments_at,
     give,
+    inner,
     located,
     own,
     rest,
@@ -254,8 +255,7 @@ def _read_call(item: JsonValue, shape: ChatShape) -> CallPart:
     call = _called(body, CallPart("", None, None, _id(item, "id", shape), custom), shape)
     if not item.keys() <= _CALL:
         call.extra = rest(item, _CALL, shape.owner) | call.extra
-        content = item.get("extra_content")
-        google = content.get("google") if is_object(content) else None
+        google = inner(inner(item, "extra_content"), "google")
         if shape.gateways and word(google, "thought_signature"):
             call.signature, call.owner = word(google, "thought_signature"), "google"
             call.extra.pop(f"{shape.owner}.extra_content", None)

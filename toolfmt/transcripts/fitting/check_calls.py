@@ -24,9 +24,7 @@ from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.parts.values import broken_arguments, pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from toolfmt.conversation import Message, ToolDeclaration, Transcript
+    from toolfmt.conversation import ToolDeclaration, Transcript
     from toolfmt.model import JsonValue
     from toolfmt.transcripts.format import Rules
 

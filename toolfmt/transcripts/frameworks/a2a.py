@@ -33,7 +33,7 @@ from toolfmt.transcripts.apis.gemini import BLOCKS as GEMINI
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.parts.media import kind_of, known_type
 from toolfmt.transcripts.parts.pieces import sourced
-from toolfmt.transcripts.parts.values import expected, json_text, own, rest, word
+from toolfmt.transcripts.parts.values import expected, inner, json_text, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, option, text, where
 from toolfmt.transcripts.tables.request import RequestTable, objects_in
@@ -51,13 +51,8 @@ def _spelled(item: JsonObject) -> JsonObject:
     return part | ({names.get(key, key): value for key, value in file.items()} if is_object(file) else {})
 
 
-def _said(item: JsonObject) -> JsonObject:
-    metadata = item.get("metadata")
-    return metadata if is_object(metadata) else {}
-
-
 def _read_thought(item: JsonObject, _: ReasoningPart) -> bool | None:
-    metadata = _said(item)
+    metadata = inner(item, "metadata")
     return (True if len(metadata) == 1 else None) if metadata.get("adk_thought") is True else False
 
 
@@ -70,7 +65,7 @@ def _gemini(kind: str, key: str) -> PartField:
     """A call or a result in Gemini's form with its metadata; other metadata are an extra field."""
 
     def read(item: JsonObject, part: CallPart | ResultPart) -> bool | None:
-        metadata = _said(item)
+        metadata = inner(item, "metadata")
         signature = metadata.get("adk_thought_signature")
         found = GEMINI.read({key: item["data"]} | ({"thoughtSignature": signature} if signature else {}))
         if kind not in (metadata.get("adk_type"), metadata.get("type")) or type(found) is not type(part):

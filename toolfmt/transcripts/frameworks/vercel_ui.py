@@ -137,6 +137,8 @@ BLOCKS: Final = PartTable(
 
 
 def _read_message(item: JsonObject, role: Role) -> Sequence[Message]:
+    if item["role"] == "data":
+        return [Message(role, (OpaquePart(NAME, item),))]
     content = item.get("content")
     if not is_array(item.get("parts")) and not (isinstance(content, str) or "toolInvocations" in item):
         raise ParseError(": expected a message with parts")
@@ -224,7 +226,7 @@ def _write_step(step: list[Message]) -> list[JsonValue]:
 
 _TABLE: Final = RequestTable(
     owner=NAME,
-    roles={"system": "system", "user": "user", "assistant": "assistant"},
+    roles={"system": "system", "user": "user", "assistant": "assistant", "data": "user"},
     blocks=BLOCKS,
     read_message=_read_message,
     write_run=_write_run,

@@ -18,22 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from toolfmt.errors import ParseError
-from toolfmt.jsontext import is_array, is_object
+from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.transcripts.parts.values import inner, word
+from toolfmt.transcripts.parts.values import inner, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
 
 _STATES: Final = {"call": "input-available", "result": "output-available"}
 _INVOKED: Final = "tool-invocation"
-
-
-def _objects(item: JsonObject, key: str) -> list[JsonObject]:
-    """Return the objects of a list; raises ParseError for anything else in it."""
-    listed: JsonValue = item.get(key) or []
-    if not (is_array(listed) and all(map(is_object, listed))):
-        raise ParseError(f"{key}: expected a list of objects")
-    return list(filter(is_object, listed))
 
 
 def is_older(item: JsonObject) -> bool:
@@ -51,17 +42,17 @@ def modern(item: JsonObject) -> JsonObject:
     known = {"parts", "content", "reasoning", "toolInvocations", "experimental_attachments"}
     made = {key: value for key, value in item.items() if key not in known}
     content = item.get("content")
-    parts = _objects(item, "parts") if is_array(item.get("parts")) else [*_listed(item)]
+    parts = objects_at(item, "parts") if is_array(item.get("parts")) else [*_listed(item)]
     said = "".join(word(part, "text") for part in parts)
     if isinstance(content, str) and not said.endswith(content):  # beside several steps it is the last one's text
         made["content"] = content
-    made["parts"] = [*_steps(parts), *map(_attached, _objects(item, "experimental_attachments"))]
+    made["parts"] = [*_steps(parts), *map(_attached, objects_at(item, "experimental_attachments"))]
     return made
 
 
 def _listed(item: JsonObject) -> Iterator[JsonObject]:
     """List the parts of a message that has none: its text follows the results of its calls."""
-    for invoked in _objects(item, "toolInvocations"):
+    for invoked in objects_at(item, "toolInvocations"):
         yield {"type": _INVOKED, "toolInvocation": invoked}
     if word(item, "reasoning"):
         yield {"type": "reasoning", "reasoning": item["reasoning"]}
@@ -114,7 +105,7 @@ def _file(part: JsonObject) -> Iterator[JsonObject]:
 
 
 def _attached(item: JsonObject) -> JsonObject:
-    named = {"filename": item["name"]} if is_object(item) and "name" in item else {}
+    named = {"filename": item["name"]} if "name" in item else {}
     return {"type": "file", "mediaType": item.get("contentType"), "url": item.get("url"), **named}
 
 
