@@ -188,10 +188,13 @@ def test_a_relay_takes_steps_in_proportion_to_what_is_lost(kind: str, target: st
     assert exponent(small, large, 4) <= EXPONENT
 
 
-@pytest.mark.parametrize("unit", ['{"a":', '{"', '{"name":', '{"name":"x",', "[", "<", "Action:", "a\n{"])
-def test_a_result_is_made_harmless_in_steps_in_proportion_to_it(unit: str) -> None:
+UNITS = ['{"a":', '{"', '{"name":', '{"name":"x",', "[", "<", "Action:", "a\n{", "{/*a", "{//a", "/*{/**/", "{/*{*/"]
+
+
+@pytest.mark.parametrize(("unit", "dialect"), [*product(UNITS, ("hermes", "llama3-json"))])
+def test_a_result_is_made_harmless_in_steps_in_proportion_to_it(unit: str, dialect: str) -> None:
     def shown(size: int) -> str:
-        return render_results([{"name": "f", "content": unit * (size // len(unit))}], dialect="hermes")
+        return render_results([{"name": "f", "content": unit * (size // len(unit))}], dialect=dialect)
 
     shown(10)
     small, large = (steps(lambda size=size: shown(size)) for size in (4_000, 16_000))

@@ -10,6 +10,7 @@ Lists of call expressions, and headers that are only a name, get an invisible ch
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 
 import regex
@@ -22,10 +23,7 @@ from toolfmt.parsers.compiled.grammar import CompiledSyntax
 
 ZERO_WIDTH = "\u2060"
 """Word joiner: invisible, but enough to break a marker."""
-_OBJECT = regex.compile(r"""\{(?:\s|//[^\n]*+|/\*(?:(?!\*/)[\s\S])*+\*/)*+["'](?P<first>[^\\])""")
-"""An object up to the first character of its first key."""
-
-
+_SPACE = re.compile(r"\s*+")
 _NAMED = re.compile(r"<(?=/?[^\W\d])|(?<![\w.:/\-])[\w.:/\-]{1,256}+(?=[ \t]{0,64}\r?\n\s{0,64}\{)")
 _JOINER = "\u2060"
 """A word joiner: invisible, but enough to break a tag or a name."""
@@ -62,14 +60,46 @@ def _json(call: JsonCall, shape: JsonNode) -> Callable[[str], str]:
 
     def disarm(text: str) -> str:
         out: list[str] = []
-        end = 0
-        while (found := _OBJECT.search(text, end)) is not None:
-            at = found.start("first")
+        start, end, layout = -1, 0, _Layout(text)
+        while (start := text.find("{", max(start + 1, end))) >= 0:
+            at = layout.end(start + 1) + 1  # the first character of the first key
+            if text[at - 1 : at] not in {'"', "'"} or text[at : at + 1] in {"", "\\"}:
+                continue
             # A reader may mend broken JSON, or read objects inside it; in doubt it counts as broken.
-            value, after = jsontext.try_value(text, found.start()) or (None, at + 1)
+            value, after = jsontext.try_value(text, start) or (None, at + 1)
             harmless = after > at + 1 and not meant(value)
             out += text[end:at], text[at] if harmless else f"\\u{ord(text[at]):04x}", text[at + 1 : after]
             end = after
         return "".join((*out, text[end:]))
 
     return disarm
+
+
+class _Layout:
+    """White space and comments in a text; what is after them is found once for each place."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[int, int] = {}
+        lines = [found.start() for found in re.finditer(r"\n|\Z", text)]
+        self._comments = {"//": lines, "/*": [found.end() for found in re.finditer(r"\*/", text)]}
+
+    def end(self, at: int) -> int:
+        """Return the end of all white space and comments that begin at a place."""
+        passed: list[int] = []
+        while (end := self._known.get(at, -1)) < 0:
+            passed.append(at)
+            if (end := self._piece(at)) == at:
+                break
+            at = end
+        self._known |= dict.fromkeys(passed, end)
+        return end
+
+    def _piece(self, at: int) -> int:
+        mark = self._text[at : at + 2]
+        if mark not in self._comments:
+            found = _SPACE.match(self._text, at)
+            return at if found is None else found.end()
+        ends = self._comments[mark]
+        place = bisect_left(ends, at + (4 if mark == "/*" else 2))
+        return ends[place] if place < len(ends) else at
