@@ -258,3 +258,18 @@ def test_documents_of_text_go_to_anthropic_and_back(block: Any, theirs: Any, aga
     assert (back.value["messages"][0]["content"], back.losses) == ([again], ())
     elsewhere = convert(made.value, source="anthropic", target="cohere").value["messages"][0]["content"]
     assert all(text in str(elsewhere) for text in ("One.", "Two.")[: 1 + ("content" in str(again))])
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "search_result", "source": "https://e.com", "title": "T", "content": [{"type": "text", "text": "x"}]},
+        {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}},
+    ],
+)
+def test_an_empty_citations_setting_of_anthropic_gets_the_value_that_bedrock_requires(block: dict[str, Any]) -> None:
+    value = [{"role": "user", "content": [{"type": "text", "text": "Go on."}, block | {"citations": {}}]}]
+    made: Any = convert(value, source="anthropic", target="bedrock")
+    (body,) = made.value["messages"][0]["content"][1].values()
+    assert body["citations"] == {"enabled": False}
+    assert convert(made.value, source="bedrock", target="anthropic", residue=made.residue).value == value

@@ -179,3 +179,58 @@ def test_a_search_result_is_the_same_to_anthropic_and_bedrock() -> None:
     other: Any = convert([{"role": "user", "content": [ours]}], source="anthropic", target="openai-chat")
     assert "needle" in other.value["messages"][0]["content"]
     assert other.losses == ()
+
+
+def test_a_text_of_the_user_has_no_citations_for_cohere() -> None:
+    cited = {"type": "web_search_result_location", "url": "https://e.com/a", "title": "News", "cited_text": "rain"}
+    ours = [{"role": "user", "content": [{"type": "text", "text": "It rains.", "citations": [cited]}]}]
+    made: Any = convert(ours, source="anthropic", target="cohere")
+    assert made.value["messages"] == [{"role": "user", "content": "It rains."}]
+    assert [(loss.code, loss.action) for loss in made.losses] == [("citations", "dropped")]
+
+
+def test_citations_within_a_search_result_or_a_thought_are_losses() -> None:
+    cited = {"type": "page_location", "cited_text": "needle", "document_title": "T", "document_index": 0}
+    text = {"type": "text", "text": "It rains.", "citations": [cited]}
+    found = {"type": "search_result", "source": "https://e.com", "title": "News", "content": [text]}
+    made: Any = convert([{"role": "user", "content": [found]}], source="anthropic", target="bedrock")
+    assert "It rains." in str(made.value)
+    assert [loss.code for loss in made.losses] == ["citations"]
+    summary = [{"type": "text", "text": "Rain.", "annotations": [{"type": "url_citation", "url": "https://needle"}]}]
+    steps = [
+        {"type": "user_input", "content": [{"type": "text", "text": "Go on."}]},
+        {"type": "thought", "summary": summary},
+        {"type": "model_output", "content": [{"type": "text", "text": "Yes."}]},
+    ]
+    thought = convert({"input": steps}, source="gemini-interactions", target="langchain")
+    assert "annotations" in {loss.detail for loss in thought.all_losses}
+
+
+@pytest.mark.parametrize(
+    ("source", "part"),
+    [
+        ("openai-chat", {"type": "file", "file": {"file_data": "JVBERi0xLjc=", "file_id": "needle"}}),
+        ("openai-responses", {"type": "input_file", "file_data": "JVBERi0xLjc=", "file_id": "needle"}),
+        ("openai-responses", {"type": "input_file", "file_data": "JVBERi0xLjc=", "file_url": "https://needle"}),
+        ("openai-responses", {"type": "input_image", "image_url": "https://e.com/a.png", "file_id": "needle"}),
+    ],
+)
+def test_the_second_place_of_a_file_is_not_lost_without_a_word(source: str, part: dict[str, Any]) -> None:
+    value = [{"role": "user", "content": [part]}]
+    made = convert(value, source=source, target="anthropic")
+    assert ("media", "changed") in {(loss.code, loss.action) for loss in made.losses}
+    assert convert(made.value, source="anthropic", target=source, residue=made.residue).value == value
+
+
+def test_a_file_that_is_an_image_is_an_image() -> None:
+    file = {"type": "file", "file": {"file_data": "data:image/png;base64,iVBORw0KGgo=", "filename": "a.png"}}
+    made: Any = convert([{"role": "user", "content": [file]}], source="openai-chat", target="anthropic")
+    (block,) = made.value["messages"][0]["content"]
+    assert block == {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+
+
+def test_a_detail_that_mistral_does_not_know_is_left_out() -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://e.com/a.png", "detail": "original"}}
+    made: Any = convert([{"role": "user", "content": [image]}], source="openai-chat", target="mistral")
+    assert made.value["messages"][0]["content"] == [{"type": "image_url", "image_url": "https://e.com/a.png"}]
+    assert [(loss.code, loss.detail) for loss in made.losses] == [("media", "detail of image: original")]

@@ -295,3 +295,16 @@ def test_an_answer_that_is_too_deep_is_refused(source: str) -> None:
         deep = [deep]
     with pytest.raises(LimitExceededError, match="an answer is nested more than 160 levels deep"):
         convert_answer({"type": deep, "output": []}, source=source, target="openai-responses")
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-chat", "mistral", "cohere", "bedrock"])
+def test_a_result_in_an_answer_is_not_written_as_a_message_of_the_tool(target: str) -> None:
+    output = [
+        {"type": "shell_call_output", "call_id": "c", "output": [{"stdout": "18C", "stderr": "", "outcome": {}}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Cold."}]},
+    ]
+    answer: Any = {"id": "r", "object": "response", "status": "completed", "model": "m", "output": output}
+    made = convert_answer(answer, source="openai-responses", target=target)
+    assert {"result"} <= {loss.code for loss in made.losses}
+    assert "Cold." in json.dumps(made.value)
+    assert "18C" not in json.dumps(made.value)

@@ -605,3 +605,36 @@ def test_what_a_stream_says_beside_its_events_is_a_loss(source: str, events: lis
         relay.feed(event)
     relay.close()
     assert ("answer_field", key) in [(loss.code, loss.detail) for loss in relay.losses]
+
+
+REFUSED = {"choices": [{"index": 0, "delta": {"refusal": "No."}}]}
+FREE_TEXT = {"type": "custom_tool_call", "call_id": "c", "name": "run", "input": "ls"}
+SPACED = {"type": "function_call", "call_id": "c", "name": "run", "arguments": "{}", "namespace": "shop"}
+
+
+@pytest.mark.parametrize(
+    ("source", "event", "code", "keeps"),
+    [
+        ("openai-chat", REFUSED, "refusal", {"openai-responses"}),
+        ("openai-responses", FREE_TEXT, "call_kind", {"openai-chat"}),
+        ("openai-responses", SPACED, "namespace", set[str]()),
+    ],
+)
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "mistral", "openai-chat", "openai-responses"])
+def test_a_stream_loses_no_meaning_without_a_word(
+    source: str, event: dict[str, Any], code: str, keeps: set[str], target: str
+) -> None:
+    if source == target:
+        return
+    relay = StreamConverter(source, target)
+    for one in (event,) if source == "openai-chat" else item_events(event):
+        relay.feed(one)
+    relay.close()
+    assert (code in {loss.code for loss in relay.losses}) == (target not in keeps)
+
+
+def item_events(item: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"type": "response.output_item.added", "output_index": 0, "item": {**item, "input": "", "arguments": ""}},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+    ]

@@ -15,7 +15,7 @@ from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.arguments import checked
-from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, TextPart, Transcript, parse_failure
+from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, ResultPart, TextPart, Transcript, parse_failure
 from toolfmt.errors import ParseError
 from toolfmt.events import CallFailed, CallStart, Event
 from toolfmt.jsontext import is_object
@@ -84,7 +84,8 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
         kept = answers if api.several else answers[:1]
         answered = [part for message in answers[0] for part in message.parts] if answers else []
         cite(answered, info.citations)  # some APIs list sources beside the message
-        written, found = _written(kept, goal, api, AnswerEnding(_stop(info, kept, events), info, head))
+        ending = AnswerEnding(_stop(info, kept, events), info, head)
+        written, found = _written(kept, goal, api, ending, results=name == goal.name)
     found.extend(Loss("call", "", "dropped", unusable(event)) for event in events if isinstance(event, CallFailed))
     found.extend(Loss("choice", f"/{at}", "dropped", "a further choice") for at in range(len(kept), len(answers)))
     if name == goal.name:
@@ -138,9 +139,17 @@ def _recognised(value: JsonObject) -> str:
 
 
 def _written(
-    answers: list[tuple[Message, ...]], goal: TranscriptFormat, api: AnswerApi, ending: AnswerEnding
+    answers: list[tuple[Message, ...]],
+    goal: TranscriptFormat,
+    api: AnswerApi,
+    ending: AnswerEnding,
+    *,
+    results: bool = False,
 ) -> tuple[JsonObject, list[Loss]]:
-    """Write each choice's messages in the target's format, and the answer around them."""
+    """Write each choice's messages in the target's format, and the answer around them.
+
+    `results` says whether results, which only some APIs have in an answer, are written.
+    """
     found: list[Loss] = []
     choices: list[list[JsonObject]] = []
     rules = _ended(goal.name)
@@ -150,7 +159,8 @@ def _written(
         if goal.rules.arguments == "object":
             before = Transcript((replace(message, parts=tuple(map(_runnable, message.parts))),))
             (message,) = before.messages
-        sent = replace(message, parts=tuple(_proven(part, api) for part in message.parts))
+        said = (part for part in message.parts if results or not isinstance(part, ResultPart))
+        sent = replace(message, parts=tuple(_proven(part, api) for part in said))
         conversation = goal.write(shape(Transcript((sent,)), rules, carry=_ANSWER))
         items = conversation.get(goal.messages) if is_object(conversation) else conversation
         choices.append([item for item in items or () if is_object(item)])

@@ -155,6 +155,19 @@ def _write_reasoning(part: ReasoningPart) -> JsonObject | None:
     return {"reasoningContent": {"reasoningText": reasoning}}
 
 
+def _with_enabled(block: JsonObject) -> JsonObject:
+    """Fill in whether a document or a search result is cited, which Anthropic may leave out."""
+    if is_object(block.get("citations")):
+        block["citations"] = {"enabled": False, **block["citations"]}
+    return block
+
+
+def _write_enabled(part: MediaPart, block: JsonObject) -> None:
+    if "citations" in part.extra:
+        block["citations"] = part.extra["citations"]
+        _with_enabled(block)
+
+
 def _media(kind: MediaKind) -> PartRow:
     """Describe the block of a kind of media: its format, a document's name, and its bytes or their location."""
     known = {name: media for name, media in TYPES.items() if kind_of(media) == kind}
@@ -174,7 +187,7 @@ def _media(kind: MediaKind) -> PartRow:
 
     name = option("name", "name")._replace(write=write_name)
     source = PartField(("source",), _read_source, _write_source)
-    about = ABOUT if kind == "document" else ()
+    about = (ABOUT[0], ABOUT[1]._replace(write=_write_enabled)) if kind == "document" else ()
     return PartRow(
         kind, MediaPart, PartField(("format",), read_format, write_format), name, source, *about, inside=True
     )
@@ -218,7 +231,7 @@ _CONTENTS: Final = (
         "searchResult",
         TextPart,
         read=lambda block: read_found(block["searchResult"]),
-        write=lambda part: {"searchResult": write_found(part, {})},
+        write=lambda part: {"searchResult": _with_enabled(write_found(part, {}))},
         when=is_found,
     ),
     PartRow("citationsContent", TextPart, read=_read_cited, write=_write_cited),

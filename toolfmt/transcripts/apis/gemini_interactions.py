@@ -85,6 +85,8 @@ def _read_summary(item: JsonObject, part: ReasoningPart) -> bool:
     parts = CONTENTS.read_all(item.get("summary")) if is_array(item.get("summary")) else ()
     texts = [found.text for found in parts if isinstance(found, TextPart)]
     part.text = "\n\n".join(texts)
+    if cited := [citation for found in parts if isinstance(found, TextPart) for citation in found.citations]:
+        part.extra["annotations"] = cited
     return len(texts) == len(parts)
 
 

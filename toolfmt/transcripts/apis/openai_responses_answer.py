@@ -21,7 +21,7 @@ from toolfmt.transcripts.answering.assembling import ArgumentsForm, Assembler
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing
 from toolfmt.transcripts.families.responses_items import OWNER, PARAGRAPH, PROVIDER, annotates, read_item, thoughts
 from toolfmt.transcripts.parts.citations import flat
-from toolfmt.transcripts.parts.values import inner, object_at, objects_at
+from toolfmt.transcripts.parts.values import inner, object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
 
 _COUNT: Final = TokenCounting(
@@ -83,6 +83,8 @@ def _item(at: Hashable, item: JsonObject, made: Assembler, *, emitted: bool = Fa
             made.call(at, item.get("name"), item.get("call_id"), form=_FORMS[item["type"]])
             made.settle(at, item.get("arguments", item.get("input")))
             made.end(at, cut=item.get("status") == "incomplete")
+            if space := word(item, "namespace"):
+                made.info.dropped["namespace", space] = None
         case _:
             _other(at, item, made)
 

@@ -197,7 +197,8 @@ def _citations(shape: ChatShape) -> MessageField:
         for part in parts:
             written += (moved(citation, before) for citation in cited(part, shape.cites, _OWN[key]))
             before += len(part.text)
-        item |= {key: written} if written else {}
+        if written and item.get("role") == "assistant":
+            item[key] = written
         return False
 
     return MessageField((key,), read, TextPart if shape.annotations else None, write, shared=True)

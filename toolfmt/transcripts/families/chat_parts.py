@@ -123,9 +123,12 @@ def _file(item: JsonObject, provider: str) -> MediaPart | None:
     data, known, name = holder.get("file_data"), holder.get("file_id"), holder.get("filename")
     if not isinstance(name, str | None):
         return None
-    if isinstance(data, str):
-        return file_of(data, name)
-    return MediaPart("document", file_id=known, name=name, owner=provider) if isinstance(known, str) else None
+    if not isinstance(data, str):
+        return MediaPart("document", file_id=known, name=name, owner=provider) if isinstance(known, str) else None
+    part = file_of(data, name)
+    if isinstance(known, str):
+        part.file_id, part.owner = known, provider
+    return part
 
 
 def _address(item: JsonObject, kind: MediaKind, key: str) -> MediaPart | None:
@@ -159,10 +162,17 @@ def _as_object(part: MediaPart, provider: str) -> JsonObject | None:
     return None
 
 
+_DETAILS: Final = frozenset({"low", "auto", "high"})
+"""mistralai 3.7, models/imagedetail.py."""
+
+
 def _as_address(part: MediaPart, provider: str) -> JsonObject | None:
     url = to_url(part)
     if part.kind == "image" and url is not None:
-        return {"type": "image_url", "image_url": {"url": url, "detail": part.detail} if part.detail else url}
+        return {
+            "type": "image_url",
+            "image_url": {"url": url, "detail": part.detail} if part.detail in _DETAILS else url,
+        }
     if part.kind == "audio" and part.data is not None:
         return {"type": "input_audio", "input_audio": part.data}
     if part.kind == "document" and url is not None:

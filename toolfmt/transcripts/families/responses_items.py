@@ -148,7 +148,7 @@ def _read_image(item: JsonObject) -> MediaPart:
     detail = None if item.get("detail") == _DETAIL else item.get("detail")
     address = item.get("image_url")
     part = from_url(address, "image") if isinstance(address, str) else MediaPart("image", owner=PROVIDER)
-    part.file_id = None if isinstance(address, str) else item.get("file_id")
+    _put_id(part, item)
     part.detail, part.extra = detail, rest(item, _IMAGE, OWNER)
     return part
 
@@ -156,10 +156,16 @@ def _read_image(item: JsonObject) -> MediaPart:
 def _read_file(item: JsonObject) -> MediaPart:
     data, name = item.get("file_data"), item.get("filename")
     part = file_of(data, name) if isinstance(data, str) else MediaPart("document", name=name, owner=PROVIDER)
-    if not isinstance(data, str):
-        part.url, part.file_id = item.get("file_url"), item.get("file_id")
+    part.url = part.url or item.get("file_url")
+    _put_id(part, item)
     part.extra = rest(item, _FILE, OWNER)
     return part
+
+
+def _put_id(part: MediaPart, item: JsonObject) -> None:
+    """Set the id of a stored file, which may come beside its data or URL."""
+    if isinstance(item.get("file_id"), str):
+        part.file_id, part.owner = item["file_id"], PROVIDER
 
 
 def annotates(item: JsonObject) -> bool:

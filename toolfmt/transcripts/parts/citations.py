@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from toolfmt.conversation import TextPart
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.transcripts.parts.values import at, lines, put, tagged, word
+from toolfmt.transcripts.parts.values import at, lines, objects_at, put, tagged, word
 
 CitationForm: TypeAlias = Callable[["JsonObject", TextPart], "JsonObject | None"]
 """Writes a citation of a text from its common data; returns None if the format has no place for it."""
@@ -252,6 +252,7 @@ def read_found(item: JsonValue) -> TextPart | None:
         return None
     part = tagged(_FOUND, lines(content), title=word(item, "title"), source=word(item, "source"))
     found = {key: item[key] for key in ("source", "title", "citations") if key in item}
+    part.citations = tuple(cited for block in filter(is_object, content) for cited in objects_at(block, "citations"))
     part.extra[_FOUND] = {**found, "content": [word(block, "text") for block in content]}
     return part
 

@@ -28,8 +28,11 @@ def from_url(url: str, kind: MediaKind, *, detail: str | None = None, name: str 
 def file_of(data: str, name: str | None) -> MediaPart:
     """Make a part from a file's data: a data URL, or bare base64."""
     if "://" in data[:32] or _DATA_URL.match(data):
-        return from_url(data, "document", name=name)
-    return MediaPart("document", media_type_of(name or "") or media_type_in(data), data, name=name)
+        part = from_url(data, "document", name=name)
+    else:
+        part = MediaPart("document", media_type_of(name or "") or media_type_in(data), data, name=name)
+    part.kind = kind_of(part.media_type)
+    return part
 
 
 def file_name(part: MediaPart) -> str:

@@ -152,7 +152,9 @@ class Emitter:
 
     def _say(self, kind: StreamBlockKind, text: str) -> None:
         """Write text, a refusal or reasoning, in the open block if that is of the same kind."""
-        kind = kind if kind in self._table.delta else "text"
+        if kind not in self._table.delta:
+            self.dropped[kind, "as text"] = None
+            kind = "text"
         block = self._words
         self._grow(block if block is not None and block.kind == kind else self._open(kind), text)
 
@@ -181,6 +183,8 @@ class Emitter:
         prefix, number, proof = self._table.call_prefix, self._number, self._info.signed.get(event.index)
         called = event.call if isinstance(event, CallEnd) else event
         self._number += 1
+        if event.index in self._info.custom and kind == "call":
+            self.dropped["call_kind", called.name] = None
         ident = self._table.fit_id(called.id or (self._head.mint(prefix, number) if prefix else ""))
         signature = proof.signature if proof is not None and proof.owner == self._table.signs else None
         if proof is not None and signature is None:
