@@ -9,7 +9,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from threading import current_thread
 from typing import Any
 
 import httpx2
@@ -21,11 +24,14 @@ from loopback import Answer, Loopback, serving
 from openai import NotFoundError, OpenAI
 from pydantic import ValidationError
 from rawserver import head, raw
+from sqlalchemy import MetaData
+from test_gateway_faults import ASKS, BEGUN, ENDED
 
 from toolfmt.errors import ParseError
 from toolfmt.gateway.app import make_app
 from toolfmt.gateway.config import Back, Config, ModelRoute
 from toolfmt.gateway.store import KeptExchange, Store
+from toolfmt.transcripts.convert import convert_request
 
 LOOK: Any = {"type": "function", "name": "look", "parameters": SCHEMA, "strict": False}
 
@@ -96,16 +102,47 @@ def test_nobody_goes_on_with_what_is_not_theirs(tmp_path: Path, monkeypatch: pyt
     assert len(upstream.requests) == 3
 
 
-def test_an_answer_that_breaks_off_is_not_kept(tmp_path: Path) -> None:
-    chunk = {"choices": [{"index": 0, "delta": {"content": "Let me"}}], "object": "chat.completion.chunk"}
-    said = [head(), f"data: {json.dumps(chunk)}\n\n".encode()]
-    with raw(lambda: iter(said)) as upstream:
+@pytest.mark.parametrize("face", [face for face in ASKS if face != "gemini"])
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_what_failed_is_recorded_with_its_error_and_is_no_conversation(
+    face: str,
+    stream: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path,
+) -> None:
+    """A request that a back refuses, an answer that breaks off, and one that is complete."""
+    said = iter([[head(b"429 Slow down", b"application/json"), b"{}"], *([[head(), BEGUN]] * stream), None])
+    whole = {"choices": [{"index": 0, "message": {"content": "Sun."}, "finish_reason": "stop"}]}
+
+    def answer() -> Iterator[bytes]:
+        good = [head(), BEGUN, ENDED] if stream else [head(b"200 OK", b"application/json"), json.dumps(whole).encode()]
+        yield from next(said) or good
+
+    path, body = ASKS[face]
+    with raw(answer) as upstream:
         back, store = Back(url=upstream.url), f"sqlite:///{tmp_path / 'gateway.db'}"
         config = Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),), store=store, record=True)
         with gateway(config) as url:
-            response = httpx2.post(f"{url}/v1/responses", json={"model": "m", "input": "Hi", "stream": True})
-    assert "response.failed" in response.text or "error" in response.text
-    assert list(Store(store).rows()) == []
+            answers = [httpx2.post(url + path, json=body | {"stream": stream}) for _ in range(2 + stream)]
+            if face == "openai-responses":
+                (failed, *_, good) = stored_rows(store)
+                assert httpx2.get(f"{url}/v1/responses/{failed['id']}").status_code == 404
+                assert httpx2.get(f"{url}/v1/responses/{good['id']}").status_code == 200
+    assert answers[0].status_code == 429
+    rows = stored_rows(store)
+    assert [row["status"] for row in rows] == [429, *[502] * stream, 200]
+    assert [bool(row["answer"].get("error")) for row in rows] == [True, *[True] * stream, False]
+    assert {row["back"] for row in rows} == {"it"}
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    command = [sys.executable, "-m", "toolfmt", "stats", "--json", "--from", face]
+    command += ["--at", "/request", "--answer", "/answer", "-"]
+    found = json.loads(subprocess.run(command, input=lines, capture_output=True, text=True, check=False).stdout)
+    assert (found["conversations"], found["unreadable"]) == (1, 1 + stream)
+    assert "an API's error" in json.dumps(found)
+
+
+def stored_rows(url: str) -> list[Any]:
+    with closing(Store(url)) as store:
+        return list(store.rows())
 
 
 def test_what_was_acknowledged_outlives_the_process(tmp_path: Path) -> None:
@@ -127,7 +164,7 @@ def test_what_was_acknowledged_outlives_the_process(tmp_path: Path) -> None:
                 client.responses.create(model="m", input="And?", previous_response_id=ident)
     for at, asked in enumerate(upstream.requests[6:]):
         assert [one["content"] for one in asked.body["messages"]] == [f"Question {at}", "It rains.", "And?"]
-    rows = list(Store(url).rows())
+    rows = stored_rows(url)
     assert [row["id"] for row in rows[:6]] == [*idents, chat.id]
     command = [sys.executable, "-m", "toolfmt"]
     printed = subprocess.run([*command, "recorded", url], check=True, capture_output=True, text=True).stdout
@@ -203,7 +240,7 @@ def test_a_conversation_is_stored_once(tmp_path: Path) -> None:
         stored = [json.loads(text) for (text,) in database.execute("SELECT request FROM toolfmt_exchanges")]
     said = [json.dumps(one["input"]).count("Question") for one in stored]
     assert said == [1] * 5
-    rows = list(Store(f"sqlite:///{tmp_path / 'gateway.db'}").rows())
+    rows = stored_rows(f"sqlite:///{tmp_path / 'gateway.db'}")
     assert [json.dumps(row["request"]).count("Question") for row in rows] == [1, 2, 3, 4, 5]
 
 
@@ -221,6 +258,45 @@ def test_what_is_deleted_is_gone_with_the_last_that_continues_from_it(recorded: 
         assert not store.delete(ident, "", recorded=recorded)
         assert store.find(ident, "") == []
         assert [row["id"] for row in store.rows()] == (left[0] if recorded else idents)
+
+
+def test_two_gateways_make_the_table_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both see that there is none; the second one finds the first one's."""
+    url, inner = f"sqlite:///{tmp_path / 'gateway.db'}", MetaData.create_all
+    calls: list[bool] = []
+
+    def create(self: MetaData, engine: Any, **options: Any) -> None:
+        calls.append(True)
+        if len(calls) == 1:
+            inner(self, engine)
+            inner(self, engine, checkfirst=False)
+        inner(self, engine, **options)
+
+    monkeypatch.setattr(MetaData, "create_all", create)
+    assert stored_rows(url) == []
+    assert len(calls) > 1
+
+
+def test_a_table_of_another_version_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "gateway.db")) as database:
+        database.execute("CREATE TABLE toolfmt_exchanges (number INTEGER, id TEXT)")
+    with pytest.raises(ParseError, match="another version and has no column owner"):
+        Store(f"sqlite:///{tmp_path / 'gateway.db'}")
+
+
+def test_a_long_history_is_read_in_a_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def converted(*arguments: Any, **options: Any) -> Any:
+        seen.append(current_thread().name)
+        return convert_request(*arguments, **options)
+
+    monkeypatch.setattr("toolfmt.gateway.handling.convert_request", converted)
+    with serving(Answer("x" * 300_000)) as upstream, gateway(kept(upstream, tmp_path)) as url:
+        client = client_of(url)
+        first = client.responses.create(model="m", input="Weather?")
+        client.responses.create(model="m", input="And?", previous_response_id=first.id)
+    assert ["AnyIO" in name for name in seen] == [False, True]
 
 
 def test_a_store_that_cannot_be_opened_is_refused_at_the_start(tmp_path: Path) -> None:

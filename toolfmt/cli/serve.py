@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, create_server
 from tempfile import TemporaryDirectory
@@ -141,6 +141,8 @@ def recorded(
 ) -> None:
     """Print the exchanges that a gateway has recorded, as JSON Lines: each row has a `request` and its `answer`.
 
+    The answer of an exchange that failed is its error, and `status` the error's.
+
     toolfmt recorded sqlite:///gateway.db | toolfmt view -
     """
     scheme, _, path = store.partition(":///")
@@ -152,8 +154,9 @@ def recorded(
         from toolfmt.gateway.store import Store
     except ImportError:
         raise MissingExtraError("toolfmt recorded", "store") from None
-    for row in Store(store).rows():
-        write_json_line(row)
+    with closing(Store(store)) as found:
+        for row in found.rows():
+            write_json_line(row)
 
 
 _CLIENTS: Final = (

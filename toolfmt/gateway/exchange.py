@@ -8,6 +8,7 @@ A back whose API does not allow the client's names of tools is sent others; the 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -21,8 +22,9 @@ from toolfmt.events import Event
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.backs import Upstream, Whole
 from toolfmt.gateway.echoing import completing
-from toolfmt.gateway.failing import UpstreamError, bad_answer, refusal
+from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
+from toolfmt.gateway.journal import log_line
 from toolfmt.gateway.streaming import UNREADABLE, complete_batches, in_batches, read_batches, single, written_batches
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
@@ -36,7 +38,7 @@ from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream, read_answer
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import Conversion
-from toolfmt.transcripts.convert_answer import convert_answer, write_answer
+from toolfmt.transcripts.convert_answer import convert_answer, error_status, write_answer, write_error
 from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.streams.emitter import Emitter
 
@@ -56,7 +58,7 @@ class Conversing(Handler):
         sent = await self.sent(asked, upstream, streamed=streamed)
         if any(loss.code == "tool" for loss in sent.losses):
             asked = replace(asked, names=client_names(asked.body, self.format, sent.value, upstream.format))
-        head = AnswerHead(f"{_IDS.get(self.format, '')}{uuid4().hex}", asked.model, int(time.time()))
+        head = self._head(asked)
         if upstream.api.text:
             try:
                 text = await worked(asked.size, partial(TextRequest, sent.value, upstream, model))
@@ -75,6 +77,19 @@ class Conversing(Handler):
         reader = AnswerReader(upstream.format)
         answered = GatewayAnswer(headers=dict(headers), info=reader.info, losses=sent.losses)
         return self._stream(asked, read_batches(values, reader), answered, head, look)
+
+    async def failed(self, asked: Asked, error: ExchangeError) -> None:
+        """Record an exchange that failed, with its error as its answer."""
+        if self.keeper is None or not self.keeper.record:
+            return
+        answer, status = write_error(error.failure, self.format), error_status(error.failure, self.format)
+        try:
+            await self._keep(asked, self._head(asked), answer, status)
+        except ExchangeError as unkept:  # the client gets the first error
+            log_line(logging.WARNING, {"not_recorded": unkept.logged})
+
+    def _head(self, asked: Asked) -> AnswerHead:
+        return AnswerHead(f"{_IDS.get(self.format, '')}{uuid4().hex}", asked.model, int(time.time()))
 
     async def _text(  # noqa: PLR0913, PLR0917 - what an exchange has
         self,
@@ -132,7 +147,7 @@ class Conversing(Handler):
             await self._keep(asked, head, renamed_object(answer, asked.names))
 
         keeps = self._keeps(asked)
-        events = complete_batches(events, answered, info, ended if keeps or look else None)
+        events = complete_batches(events, answered, info, ended if keeps or look else None, partial(self.failed, asked))
         complete: list[Callable[[JsonObject], JsonObject]] = []
         if asked.names:
             complete.append(partial(renamed_object, names=asked.names))
@@ -147,7 +162,7 @@ class Conversing(Handler):
     def _keeps(self, asked: Asked) -> bool:
         return self.keeper is not None and self.keeper.wants(asked.body, self.format)
 
-    async def _keep(self, asked: Asked, head: AnswerHead, answer: JsonValue) -> None:
+    async def _keep(self, asked: Asked, head: AnswerHead, answer: JsonValue, status: int = 200) -> None:
         """Keep an exchange before the client has all of its answer."""
         if self.keeper is None or not self._keeps(asked) or not is_object(answer):
             return
@@ -159,11 +174,13 @@ class Conversing(Handler):
         earlier = asked.sent.get(NAMED.get(self.format, "")) if asked.before else None
         exchange = KeptExchange(
             id=head.id,
-            owner=asked.owner,
+            owner=asked.caller.name,
             earlier=earlier if isinstance(earlier, str) else None,
             created=head.created,
             model=head.model,
             face=self.format,
+            back=asked.caller.entry.back,
+            status=status,
             request=request,
             answer=answer,
         )

@@ -73,10 +73,10 @@ class Asked:
     model: str
     """As the client names it."""
     route: ModelRoute
-    size: int = 0
-    """The bytes of what the client sent."""
-    owner: str = ""
-    """What the configuration calls the client's key."""
+    caller: Caller
+    """Who sends it."""
+    size: int
+    """The bytes of what the client sent, and of the earlier exchanges that it continues from."""
     sent: JsonObject = field(default_factory=dict[str, "JsonValue"])
     """The request as the client sent it."""
     before: int = 0
@@ -153,7 +153,7 @@ class Handler(ABC):
         A stream stays open until `stack` is closed. Raises `ExchangeError`.
         """
         sent, lost = self._at_once(self.opened(body))
-        body, before = await self._continued(sent, caller)
+        body, before, size = await self._continued(sent, caller, size)
         if not isinstance(body.get("stream"), bool | None):
             raise refusal("invalid", "stream: expected true or false", param="stream")
         settings = await worked(size, partial(self._settings, body, given))
@@ -167,10 +167,25 @@ class Handler(ABC):
         redactor = Redactor(self.config.redact)
         if self.config.redact:
             body = await to_thread.run_sync(redactor.request, body)
-        asked = Asked(body, settings, model, route, size, caller.name, sent, before, lost)
-        failed: UpstreamError | None = None
-        for name in _order(route):
-            upstream, entry.back = self.upstreams[name].sent_by(caller.key), name
+        asked = Asked(body, settings, model, route, caller, size, sent, before, lost)
+        try:
+            answered = await self._by_backs(asked, stack)
+        except ExchangeError as error:
+            await self.failed(asked, error)
+            raise
+        entry.losses = answered.losses
+        answered.notices.update({"fallback": str(len(entry.tried))} if entry.tried else {})
+        answered.notices.update({"redacted": str(redactor.count)} if redactor.count else {})
+        return answered
+
+    async def failed(self, asked: Asked, error: ExchangeError) -> None:  # noqa: B027 - only conversations are recorded
+        """Handle the failure of a request, before its client gets the error."""
+
+    async def _by_backs(self, asked: Asked, stack: AsyncExitStack) -> GatewayAnswer:
+        """Ask the backs of a route in turn; raises the `UpstreamError` of the last one that was asked."""
+        failed, entry = UpstreamError(Failure(kind="server", message="the route has no back")), asked.caller.entry
+        for name in _order(asked.route):
+            upstream, entry.back = self.upstreams[name].sent_by(asked.caller.key), name
             try:
                 await self._fits(asked, upstream)
                 answered = await self._asked(asked, upstream, stack)
@@ -179,13 +194,9 @@ class Handler(ABC):
                 if not error.elsewhere:
                     break
             else:
-                entry.losses = answered.losses
-                answered.notices.update({"fallback": str(len(entry.tried))} if entry.tried else {})
-                answered.notices.update({"redacted": str(redactor.count)} if redactor.count else {})
                 if self.converses:
-                    answered.notices.update({name: str(value) for name, value in _defaults(asked, upstream).items()})
+                    answered.notices |= {name: str(value) for name, value in _defaults(asked, upstream).items()}
                 return answered
-        assert failed is not None  # noqa: S101 - a route has a back
         raise failed
 
     def _at_once(self, body: JsonObject) -> tuple[JsonObject, tuple[Loss, ...]]:
@@ -195,17 +206,18 @@ class Handler(ABC):
         lost = Loss("setting", f"/{_BACKGROUND}", "changed", f"{_BACKGROUND}: true -> false: the answer comes at once")
         return {key: value for key, value in body.items() if key != _BACKGROUND}, (lost,)
 
-    async def _continued(self, body: JsonObject, caller: Caller) -> tuple[JsonObject, int]:
-        """Put the messages of an earlier exchange that a request refers to before its own; how many those are."""
+    async def _continued(self, body: JsonObject, caller: Caller, size: int) -> tuple[JsonObject, int, int]:
+        """Put the messages of an earlier exchange before those of a request; how many those are, and the whole size."""
         field = NAMED.get(self.format, "")
         ident = body.get(field)
         if ident is None:
-            return body, 0
+            return body, 0, size
         if not isinstance(ident, str) or not ident:
             raise refusal("invalid", f"{field} is the id of an earlier answer: a text, not empty", param=field)
         if self.keeper is None:
-            return body, 0
-        return await self.keeper.continued(body, self.format, caller.name, ident)
+            return body, 0, size
+        body, before, earlier = await self.keeper.continued(body, self.format, caller.name, ident)
+        return body, before, size + earlier
 
     async def _asked(self, asked: Asked, upstream: Upstream, stack: AsyncExitStack) -> GatewayAnswer:
         """Ask one back, in a span of its own."""

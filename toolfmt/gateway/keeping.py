@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from anyio import to_thread
+from pydantic_core import to_json
 
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.echoing import completing, full_item
@@ -25,6 +26,7 @@ from toolfmt.model import JsonObject
 
 T = TypeVar("T")
 _LONGEST_PAGE: Final = 100
+_OK: Final = 200
 _DELETED: Final[Mapping[str, Callable[[str], JsonObject]]] = {
     "openai-responses": lambda ident: {"id": ident, "object": "response", "deleted": True},
     "gemini-interactions": lambda _: {},
@@ -40,14 +42,19 @@ class Keeper:
         self.store = store
         self.record = record
 
-    async def continued(self, body: JsonObject, format: str, owner: str, ident: str) -> tuple[JsonObject, int]:  # noqa: A002 - the field's name
-        """Put the messages of an earlier exchange before those of a request that continues from it; how many those are.
+    async def continued(self, body: JsonObject, format: str, owner: str, ident: str) -> tuple[JsonObject, int, int]:  # noqa: A002 - the field's name
+        """Put the messages of an earlier exchange before those of a request that continues from it.
 
-        Raises `ExchangeError` for an unknown one.
+        Also returns how many those are, and their size in bytes. Raises `ExchangeError` for an unknown one.
         """
-        before = messages_of(await self.found(ident, format, owner, NAMED[format]))
+        chain = await self.found(ident, format, owner, NAMED[format])
         rest = {name: value for name, value in body.items() if name != NAMED[format]}
-        return after(before, rest, format), len(before)
+
+        def joined() -> tuple[JsonObject, int, int]:
+            before = messages_of(chain)
+            return after(before, rest, format), len(before), len(to_json(before))
+
+        return await to_thread.run_sync(joined)
 
     async def found(self, ident: str, format: str, owner: str, field: str = "id") -> list[KeptExchange]:  # noqa: A002 - as above
         """Find an exchange and those before it; raises `ExchangeError` if there is none for this client."""
@@ -68,27 +75,7 @@ class Keeper:
 
         `query` has the parameters of the page: `order`, `limit`, `after`. Raises `ExchangeError`.
         """
-        *before, last = await self.found(ident, format, owner)
-        chain = [*before, replace(last, answer={})]
-        rows = [
-            full_item(item) | {"id": item.get("id") or f"{one.id}_{number}"}
-            for one in chain
-            for number, item in enumerate(filter(is_object, messages_of([one])))
-        ]
-        if query.get("order", "desc") == "desc":
-            rows.reverse()
-        begin = 0
-        if (after := query.get("after")) is not None:
-            begin = next((at for at, row in enumerate(rows, 1) if row["id"] == after), 0)
-            if not begin:
-                raise refusal("not_found", f"after: the input has no item {after!r}", param="after")
-        limit = query.get("limit", "20")
-        if not limit.isdecimal() or not 1 <= int(limit) <= _LONGEST_PAGE:
-            raise refusal("invalid", f"limit: a number from 1 to {_LONGEST_PAGE}, not {limit!r}", param="limit")
-        page = rows[begin : begin + int(limit)]
-        first, final = (page[0]["id"], page[-1]["id"]) if page else (None, None)
-        more = begin + len(page) < len(rows)
-        return {"object": "list", "data": page, "first_id": first, "last_id": final, "has_more": more}
+        return await to_thread.run_sync(_page, await self.found(ident, format, owner), query)
 
     async def deleted(self, ident: str, format: str, owner: str) -> JsonObject:  # noqa: A002 - as above
         """Delete a stored answer, and say so as its API does; raises `ExchangeError` if there is none."""
@@ -101,9 +88,32 @@ class Keeper:
         return self.record or _kept(body, format)
 
     async def keep(self, exchange: KeptExchange) -> None:
-        """Store an exchange; raises `ExchangeError` if that fails."""
-        kept = _kept(exchange.request, exchange.face)
+        """Store an exchange; raises `ExchangeError` if that fails. No client continues from one that failed."""
+        kept = exchange.status == _OK and _kept(exchange.request, exchange.face)
         await _stored(partial(self.store.save, replace(exchange, kept=kept)))
+
+
+def _page(chain: list[KeptExchange], query: Mapping[str, str]) -> JsonObject:
+    *before, last = chain
+    rows = [
+        full_item(item) | {"id": item.get("id") or f"{one.id}_{number}"}
+        for one in (*before, replace(last, answer={}))
+        for number, item in enumerate(filter(is_object, messages_of([one])))
+    ]
+    if query.get("order", "desc") == "desc":
+        rows.reverse()
+    begin = 0
+    if (after := query.get("after")) is not None:
+        begin = next((at for at, row in enumerate(rows, 1) if row["id"] == after), 0)
+        if not begin:
+            raise refusal("not_found", f"after: the input has no item {after!r}", param="after")
+    limit = query.get("limit", "20")
+    if not limit.isdecimal() or not 1 <= int(limit) <= _LONGEST_PAGE:
+        raise refusal("invalid", f"limit: a number from 1 to {_LONGEST_PAGE}, not {limit!r}", param="limit")
+    page = rows[begin : begin + int(limit)]
+    first, final = (page[0]["id"], page[-1]["id"]) if page else (None, None)
+    more = begin + len(page) < len(rows)
+    return {"object": "list", "data": page, "first_id": first, "last_id": final, "has_more": more}
 
 
 async def _stored(work: Callable[[], T]) -> T:

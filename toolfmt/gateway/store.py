@@ -4,7 +4,7 @@
     store.save(KeptExchange(id="resp_1", face="openai-responses", request={...}, answer={...}))
     store.save(KeptExchange(id="resp_2", earlier="resp_1", face="openai-responses", request={...}, answer={...}))
     store.find("resp_2", owner="")      # both, the first one first
-    for row in store.rows(): ...        # {"id": ..., "request": {...}, "answer": {...}}
+    for row in store.rows(): ...        # {"id": ..., "back": "local", "status": 200, "request": {...}, "answer": {...}}
 
 A row holds the messages of its own request, so a conversation of any length grows the database by what is new in it.
 Needs the extra `store`.
@@ -13,7 +13,7 @@ Needs the extra `store`.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import Any, Final
@@ -44,6 +44,8 @@ _EXCHANGES: Final[Any] = sql.Table(
     sql.Column("created", sql.Integer, nullable=False),
     sql.Column("model", sql.String(200), nullable=False),
     sql.Column("face", sql.String(50), nullable=False),
+    sql.Column("back", sql.String(200), nullable=False),
+    sql.Column("status", sql.Integer, nullable=False),
     sql.Column("kept", sql.Boolean, nullable=False),
     sql.Column("request", sql.Text, nullable=False),
     sql.Column("answer", sql.Text, nullable=False),
@@ -74,6 +76,10 @@ class KeptExchange:
     created: int = 0
     model: str = ""
     face: str
+    back: str = ""
+    """The name of the back that answered, or failed last."""
+    status: int = 200
+    """The status of the answer; if `answer` is an error, that of the error, even if it ended a stream."""
     kept: bool = True
     """Whether the client may read it and continue from it; else it is only a record, or a part of later ones."""
     request: JsonObject
@@ -89,11 +95,20 @@ class Store:
             self._engine: Any = sql.create_engine(url, pool_pre_ping=True)
             if self._engine.dialect.name == "sqlite":  # a database's own settings, which no other has
                 sql.event.listen(self._engine, "connect", _durable)
+            with suppress(DatabaseError):  # another gateway may make it at the same time
+                _EXCHANGES.metadata.create_all(self._engine)
             _EXCHANGES.metadata.create_all(self._engine)
+            found = {column["name"] for column in sql.inspect(self._engine).get_columns(_EXCHANGES.name)}
         except (ImportError, SQLAlchemyError) as error:
             reason = str(error).partition("\n")[0]
             advice = "" if isinstance(error, DatabaseError) else "; `store` is an address such as sqlite:///gateway.db"
             raise ParseError(f"the store cannot be opened: {reason}{advice}") from None
+        self.close()  # processes that are started later open connections of their own
+        if lacking := [column.name for column in _EXCHANGES.columns if column.name not in found]:
+            raise ParseError(
+                f"the store cannot be used: its table {_EXCHANGES.name} is of another version and has no column "
+                f"{', '.join(lacking)}; choose another database, or rename the table"
+            )
 
     def save(self, exchange: KeptExchange) -> None:
         """Write an exchange; it is there for good when this returns. Raises `StoreError`."""

@@ -66,11 +66,12 @@ async def complete_batches(
     answered: GatewayAnswer,
     info: AnswerInfo,
     ended: Callable[[list[Event]], Awaitable[None]] | None,
+    broken: Callable[[ExchangeError], Awaitable[None]],
 ) -> AsyncIterator[list[Event]]:
     """Return the events of an answer; what goes wrong in it is its end, written as the client's API does.
 
-    `ended` is given the events of a complete answer before its end is written. Notices begin no answer and are left
-    out.
+    `ended` is given the events of a complete answer before its end is written, `broken` the error of any other.
+    Notices begin no answer and are left out.
 
     Raises `UpstreamError` if nothing of the answer has been given yet.
     """
@@ -94,6 +95,7 @@ async def complete_batches(
         failed = bad_answer(UNREADABLE, error)
     if failed is None:
         return
+    await broken(failed)
     if not begun:
         raise failed
     answered.error = failed.logged
