@@ -13,7 +13,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import Example, SchemaFormatter
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.formatters.untrusted import Untrusted
-from toolfmt.jsontext import is_array, is_object, token
+from toolfmt.jsontext import is_array, is_object, parts, token
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema.walk import NAMED
 
@@ -64,12 +64,9 @@ def schema_text(shown: Declared, schema: SchemaFormatter, untrusted: Untrusted, 
 
 def harmless_example(example: Example, untrusted: Untrusted) -> bool:
     """Whether no name and no value of an example contains a marker, which would be read as a real one."""
-    pending: list[Any] = [example.call.arguments]
-    for value in pending:
-        if isinstance(value, str) and untrusted.text(value) != value:
-            return False
-        pending += [*value, *value.values()] if is_object(value) else value if is_array(value) else ()
-    return True
+    found = [*parts(example.call.arguments)]
+    names = [name for value in found if is_object(value) for name in value]
+    return all(untrusted.text(text) == text for text in (*names, *found) if isinstance(text, str))
 
 
 def _check(name: str, pointer: str, untrusted: Untrusted, dialect: str) -> None:

@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import inf
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
-from toolfmt.jsontext import MAX_NESTING, is_array, is_object
+from toolfmt.jsontext import MAX_NESTING, is_array, is_object, parts
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.patterns import compile_time
 from toolfmt.schema.refs import resolve
@@ -47,13 +47,11 @@ BACKTRACKED: Final = re.compile(r"\(\?<?[=!]|\\[1-9k]")
 _DEEPEST: Final = 50
 """Levels of a schema at which its visits are worked out beforehand."""
 
-_Node: TypeAlias = "JsonObject"
-
 
 class Visits(NamedTuple):
     """The subschemas that one value is held against, each with how often, from the same starting point."""
 
-    nodes: tuple[tuple[_Node, int], ...]
+    nodes: tuple[tuple[JsonObject, int], ...]
     total: int
 
 
@@ -63,9 +61,9 @@ class SchemaWork:
     def __init__(self, schema: JsonObject) -> None:
         self._root = schema
         self._visits: dict[int, Visits] = {}
-        self._beside: dict[int, tuple[_Node, ...]] = {}
+        self._beside: dict[int, tuple[JsonObject, ...]] = {}
         self._costs: dict[int, _Cost] = {}
-        self._names: dict[str, list[_Node]] | None = None
+        self._names: dict[str, list[JsonObject]] | None = None
 
     def check(self) -> None:
         """Raise `SchemaError` with the place of a subschema at which one value takes too many visits."""
@@ -105,13 +103,13 @@ class SchemaWork:
         """Visits for each value inside one at the most; infinite for a schema where that is not plain."""
         return self._most(self._root, 0, {})
 
-    def _most(self, start: _Node, level: int, known: dict[int, float]) -> float:
+    def _most(self, start: JsonObject, level: int, known: dict[int, float]) -> float:
         if id(start) not in known:
             known[id(start)] = inf  # where it holds itself
             known[id(start)] = inf if level > _DEEPEST else self._counted(start, level, known)
         return known[id(start)]
 
-    def _counted(self, start: _Node, level: int, known: dict[int, float]) -> float:
+    def _counted(self, start: JsonObject, level: int, known: dict[int, float]) -> float:
         nodes = self.visits(start).nodes
         keys: dict[Any, None] = {None: None}
         for node, _ in nodes:
@@ -132,7 +130,7 @@ class SchemaWork:
     def of(self, value: JsonValue, most: int = MAX_WORK) -> int:
         """Count the visits that a value takes, values inside it included; stops at the first sum above `most`."""
         total = 0
-        pending: list[tuple[JsonValue, int, dict[int, tuple[_Node, int]]]] = [
+        pending: list[tuple[JsonValue, int, dict[int, tuple[JsonObject, int]]]] = [
             (value, 1, {id(self._root): (self._root, 1)})
         ]
         while pending and total <= most:
@@ -154,27 +152,27 @@ class SchemaWork:
                 pending.extend(self._items(value, nodes))
         return total
 
-    def _cost(self, node: _Node) -> _Cost:
+    def _cost(self, node: JsonObject) -> _Cost:
         known = self._costs.get(id(node))
         if known is None:
             known = self._costs[id(node)] = _cost(node)
         return known
 
-    def _at_most(self, node: _Node) -> int:
+    def _at_most(self, node: JsonObject) -> int:
         """Return the cost of a visit for each value and chunk in what is checked."""
         cost = self._cost(node)
         return cost.always + len(node) + cost.text + cost.keys + cost.whole * MAX_NESTING
 
-    def visits(self, start: _Node) -> Visits:
+    def visits(self, start: JsonObject) -> Visits:
         """Count the visits of one value from a subschema on; raises OverflowError beyond `MAX_VISITS`."""
         known = self._visits.get(id(start))
         if known is not None:
             return known
-        found: dict[int, tuple[_Node, int]] = {}
+        found: dict[int, tuple[JsonObject, int]] = {}
         total = 0
         path: set[int] = set()
         # How often a node is checked, and how often it is asked what it has checked, as `unevaluated…` does.
-        stack: list[tuple[_Node | None, Iterator[_Node], int, int]] = [(None, iter((start,)), 1, 0)]
+        stack: list[tuple[JsonObject | None, Iterator[JsonObject], int, int]] = [(None, iter((start,)), 1, 0)]
         while stack:
             parent, below, checked, asked = stack[-1]
             node = next(below, None)
@@ -194,8 +192,8 @@ class SchemaWork:
         return made
 
     def _items(
-        self, value: list[JsonValue], nodes: Sequence[tuple[_Node, int]]
-    ) -> Iterator[tuple[JsonValue, int, dict[int, tuple[_Node, int]]]]:
+        self, value: list[JsonValue], nodes: Sequence[tuple[JsonObject, int]]
+    ) -> Iterator[tuple[JsonValue, int, dict[int, tuple[JsonObject, int]]]]:
         """Return the items of a list with what they are held against; plain ones at the end of it together."""
         special = _special(nodes)
         for index, item in enumerate(value[:special]):
@@ -208,18 +206,18 @@ class SchemaWork:
             yield longest, len(plain), starts
         yield from ((item, 1, starts) for item in rest if isinstance(item, (dict, list)))
 
-    def _of_names(self, node: _Node) -> int:
+    def _of_names(self, node: JsonObject) -> int:
         names = node.get("propertyNames")
         return self.visits(names).total if is_object(names) else 0
 
-    def _combined(self, node: _Node) -> tuple[_Node, ...]:
+    def _combined(self, node: JsonObject) -> tuple[JsonObject, ...]:
         """Return the subschemas that the same value is held against."""
         known = self._beside.get(id(node))
         if known is None:
             known = self._beside[id(node)] = tuple(sub for sub in self._applied(node) if is_object(sub))
         return known
 
-    def _applied(self, node: _Node) -> Iterator[Any]:
+    def _applied(self, node: JsonObject) -> Iterator[Any]:
         for key in ("$ref", "$dynamicRef", "$recursiveRef"):
             if key in node:
                 yield from self._targets(node[key])
@@ -237,7 +235,7 @@ class SchemaWork:
             pass
         if self._names is None:
             self._names = {}
-            for node in _all(self._root):
+            for node in filter(is_object, parts(self._root)):
                 for key in ("$id", "$anchor", "$dynamicAnchor"):
                     if isinstance(node.get(key), str):
                         self._names.setdefault(_last(node[key]), []).append(node)
@@ -262,7 +260,7 @@ def check_work(name: str, schema: JsonObject) -> None:
         raise SchemaError(f"the schema of tool {name!r}, {error}") from None
 
 
-def _patterns(node: _Node) -> list[str]:
+def _patterns(node: JsonObject) -> list[str]:
     patterns = [node.get("pattern"), *as_object(node.get("patternProperties"))]
     return [one for one in patterns if isinstance(one, str)]
 
@@ -289,7 +287,7 @@ class _Cost(NamedTuple):
         return self.always + (self.whole * whole if is_array(value) else 0)
 
 
-def _cost(node: _Node) -> _Cost:
+def _cost(node: JsonObject) -> _Cost:
     backtracked = [pattern for pattern in _patterns(node) if BACKTRACKED.search(pattern)]
     own = node.get("pattern")
     matched = own is not None or "format" in node
@@ -313,22 +311,13 @@ def _keys(value: JsonObject) -> int:
 
 def _size(value: JsonValue) -> int:
     """Count the values in a value, and the chunks of its texts."""
-    size = 0
-    pending: list[Any] = [value]
-    while pending:
-        one = pending.pop()
-        size += 1
-        if is_object(one):
-            size += _keys(one)
-            pending.extend(one.values())
-        elif is_array(one):
-            pending.extend(one)
-        elif isinstance(one, str):
-            size += len(one) // _CHUNK
-    return size
+    return sum(
+        1 + (_keys(one) if is_object(one) else len(one) // _CHUNK if isinstance(one, str) else 0)
+        for one in parts(value)
+    )
 
 
-def _member(node: _Node, key: str) -> Iterator[Any]:
+def _member(node: JsonObject, key: str) -> Iterator[Any]:
     """Return the subschemas that an object's member is held against."""
     named = as_object(node.get("properties"))
     yield named[key] if key in named else node.get("additionalProperties")
@@ -336,7 +325,7 @@ def _member(node: _Node, key: str) -> Iterator[Any]:
     yield from as_object(node.get("patternProperties")).values()
 
 
-def _item(node: _Node, index: int) -> Iterator[Any]:
+def _item(node: JsonObject, index: int) -> Iterator[Any]:
     """Return the subschemas that an array's item is held against."""
     first, listed = as_list(node.get("prefixItems")), node.get("items")
     if index < len(first):
@@ -349,28 +338,17 @@ def _item(node: _Node, index: int) -> Iterator[Any]:
     yield node.get("unevaluatedItems")
 
 
-def _special(nodes: Iterable[tuple[_Node, int]]) -> int:
+def _special(nodes: Iterable[tuple[JsonObject, int]]) -> int:
     """How many items at the beginning of a list have a schema of their own."""
     return max((len(as_list(node.get(key))) for node, _ in nodes for key in ("prefixItems", "items")), default=0)
 
 
-def _merged(subs: Iterable[tuple[Any, int]]) -> dict[int, tuple[_Node, int]]:
-    merged: dict[int, tuple[_Node, int]] = {}
+def _merged(subs: Iterable[tuple[Any, int]]) -> dict[int, tuple[JsonObject, int]]:
+    merged: dict[int, tuple[JsonObject, int]] = {}
     for sub, times in subs:
         if is_object(sub):
             merged[id(sub)] = (sub, times + (merged[id(sub)][1] if id(sub) in merged else 0))
     return merged
-
-
-def _all(root: _Node) -> Iterator[_Node]:
-    pending: list[Any] = [root]
-    while pending:
-        node = pending.pop()
-        if is_object(node):
-            yield node
-            pending.extend(node.values())
-        elif is_array(node):
-            pending.extend(node)
 
 
 def _last(name: str) -> str:

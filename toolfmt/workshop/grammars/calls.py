@@ -82,35 +82,28 @@ class CallNodes:
 
     def all_calls(self, tools: Sequence[ToolDefinition], *, most: int | None) -> tuple[Node, Node]:
         """Return the nodes of all calls of an answer, `most` at most, with their sections, and of one section."""
-        frame = self._syntax.frame
+        frame, form = self._syntax.frame, self._form
         found = [self._call(tool, f"t{at}") for at, tool in enumerate(tools)]
         further = 0 if self._syntax.single else None if most is None else most - 1
 
         def repeated(node: Node) -> Node:
             return Repeat(node, 0, further) if further != 0 else NOTHING
 
+        section, _, end = form.section.replace("{?", "").replace("?}", "").partition("{calls}")
+        opener, between, closer = Lit(section), _between(form.separator), Lit(end)
         if frame is not None:
-            headed = [
-                sequence(Lit(frame.call.replace("{name}", tool.name)), call)
-                for tool, call in zip(tools, found, strict=True)
-            ]
-            call = branches(headed)
-            rest = repeated(sequence(Lit(frame.between), call))
-            return (made := sequence(call, rest, Lit(frame.last))), made
-        form = self._form
-        section = form.section.replace("{?", "").replace("?}", "")
-        opener, _, closer = section.partition("{calls}")
+            headers = [Lit(frame.call.replace("{name}", tool.name)) for tool in tools]
+            found = list(map(sequence, headers, found))
+            opener, between, closer = NOTHING, Lit(frame.between), Lit(frame.last)
+        elif form.array:
+            opener, closer = sequence(Lit(f"{section}["), Space()), sequence(Space(), Lit(f"]{end}"))
+            between = sequence(Space(), Lit(","), Space(form.separator.removeprefix(",")))
         call = branches(found)
-        if form.array:
-            comma = sequence(Space(), Lit(","), Space(form.separator.removeprefix(",")))
-            row = sequence(call, repeated(sequence(comma, call)))
-            return (made := sequence(Lit(f"{opener}["), Space(), row, Space(), Lit(f"]{closer}"))), made
-        between = _between(form.separator)
-        if form.each:
-            call = sequence(Lit(opener), call, Lit(closer))
+        if form.each and frame is None and not form.array:
+            call = sequence(opener, call, closer)
             return sequence(call, repeated(sequence(between, call))), call
-        row = sequence(call, repeated(sequence(between, call)))
-        return (made := sequence(Lit(opener), row, Lit(closer))), made
+        made = sequence(opener, call, repeated(sequence(between, call)), closer)
+        return made, made
 
     def output(self, tool: ToolDefinition) -> Node:
         """Return the node of a JSON value that fits the tool's `parameters`, instead of an answer's text."""

@@ -14,6 +14,7 @@ import math
 from collections.abc import Collection
 from typing import Final
 
+from toolfmt import jsontext
 from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
@@ -150,7 +151,8 @@ class SchemaShapes:
 
     def _listed(self, node: JsonObject, place: str) -> Shape:
         values: list[JsonValue] = [node["const"]] if "const" in node else node["enum"]
-        self._add(len(values) // _OF_A_SHAPE + sum(map(_inside, values)), place)
+        inside = sum(1 for value in values for _ in jsontext.parts(value)) - len(values)  # each is a shape
+        self._add(len(values) // _OF_A_SHAPE + inside, place)
         if node.keys() - NOTES - {"const", "enum"} and "$ref" not in str(node):
             probe = ToolDefinition(name=self._tool, parameters={"type": "object", "properties": {"value": node}})
             check = Validator(probe)
@@ -285,17 +287,6 @@ class SchemaShapes:
     def _relax(self, place: str, keyword: str, why: str = "") -> None:
         where = f"{self._tool}: {place or ''}/{keyword}"
         self.relaxed[f"{where} is not held to" + (f" ({why})" if why else "")] = None
-
-
-def _inside(value: JsonValue) -> int:
-    """Count the values inside a list or an object: each is a shape."""
-    count = 0
-    pending: list[JsonValue] = [value]
-    for one in pending:
-        inside = list(one.values()) if is_object(one) else one if is_array(one) else []
-        count += len(inside)
-        pending += inside
-    return count
 
 
 _SPOKEN_OF: Final = {

@@ -117,12 +117,8 @@ def checked(template: JsonObject) -> dict[str, Field]:
 def _field(name: str, data: JsonObject) -> Field:
     pointer = f"/fields/{name}"
     _known(data, _FIELD_KEYS, pointer)
-    content = data.get("content", "text")
-    if not isinstance(content, str) or content not in CONTENTS:
-        raise ResponseTemplateError(f"{pointer}/content", f"{content!r} is none of {', '.join(CONTENTS)}")
-    for key, kind in _FLAGS.items():
-        if key in data and type(data[key]) is not kind:
-            raise ResponseTemplateError(f"{pointer}/{key}", f"a {kind.__name__} is due, not {data[key]!r}")
+    content = _content(data.get("content", "text"), f"{pointer}/content")
+    _typed(data, _FLAGS, pointer)
     if "join" in data and data.get("repeats") is not True:
         raise ResponseTemplateError(f"{pointer}/join", "only where `repeats` is true")
     transform = data.get("transform")
@@ -140,17 +136,13 @@ def parser_args(content: str, value: JsonValue, pointer: str) -> JsonObject:
     """Check the settings of a region's parser."""
     args = _object(value, pointer)
     _known(args, frozenset(CONTENTS[content]), pointer)
-    for key, kind in CONTENTS[content].items():
-        if key in args and type(args[key]) is not kind:
-            raise ResponseTemplateError(f"{pointer}/{key}", f"a {kind.__name__} is due, not {args[key]!r}")
+    _typed(args, CONTENTS[content], pointer)
     if content == "xml-inline" and "tag_pattern" not in args:
         raise ResponseTemplateError(f"{pointer}/tag_pattern", "missing")
     if "value_parser" in args:
         inner = cast("JsonObject", args["value_parser"])
         _known(inner, frozenset({"name", "args"}), f"{pointer}/value_parser")
-        name = inner.get("name", "text")
-        if not isinstance(name, str) or name not in CONTENTS:
-            raise ResponseTemplateError(f"{pointer}/value_parser/name", f"{name!r} is none of {', '.join(CONTENTS)}")
+        name = _content(inner.get("name", "text"), f"{pointer}/value_parser/name")
         parser_args(name, inner.get("args", {}), f"{pointer}/value_parser/args")
     return args
 
@@ -173,6 +165,18 @@ def _object(value: JsonValue, pointer: str) -> JsonObject:
     if not isinstance(value, dict):
         raise ResponseTemplateError(pointer, f"an object is due, not {value!r:.80}")
     return cast("JsonObject", value)
+
+
+def _typed(data: JsonObject, kinds: Mapping[str, type], pointer: str) -> None:
+    for key, kind in kinds.items():
+        if key in data and type(data[key]) is not kind:
+            raise ResponseTemplateError(f"{pointer}/{key}", f"a {kind.__name__} is due, not {data[key]!r}")
+
+
+def _content(value: JsonValue, pointer: str) -> str:
+    if not isinstance(value, str) or value not in CONTENTS:
+        raise ResponseTemplateError(pointer, f"{value!r} is none of {', '.join(CONTENTS)}")
+    return value
 
 
 def _known(data: Mapping[str, JsonValue], known: frozenset[str], pointer: str, what: str = "unknown") -> None:
