@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
@@ -220,15 +220,6 @@ def equal(left: JsonValue, right: JsonValue) -> bool:
         elif a.hex() != b.hex() if isinstance(a, float) else a != b:
             return False
     return True
-
-
-def parts(value: JsonValue) -> Iterator[JsonValue]:
-    """Yield a value and all values inside it, at any depth."""
-    pending = [value]
-    for one in pending:
-        yield one
-        if is_object(one) or is_array(one):
-            pending += one.values() if is_object(one) else one
 
 
 def is_object(value: object) -> TypeGuard[JsonObject]:

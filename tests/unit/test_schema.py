@@ -626,7 +626,7 @@ class TestNormalise:
                     "any": {"description": "dict"},
                     "union": {"type": ["string", "null"]},
                     "listed": {"type": ["string", "null"], "enum": ["dict", None]},
-                    "either": {"anyOf": [{"anyOf": [{"type": "integer"}]}, {"type": "null"}]},
+                    "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
                     "odd": {"type": "frobnicator"},
                     "free": {"type": "object", "additionalProperties": {"type": "boolean"}},
                 },

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, BinaryIO, Final
 
-from toolfmt.corpora.pages import Page, PageError, pages
+from toolfmt.corpora.pages import Compact, Page, PageError, pages
 
 _UNPACKED: Final = "UNCOMPRESSED"
 _CODECS: Final = {"LZ4": "lz4_raw"}
@@ -57,26 +57,23 @@ def _levels(pyarrow: Any, stored: BinaryIO, column: Any, page: Page) -> bytes:
 
 def _runs(data: bytes, values: int, width: int) -> Iterator[tuple[bool, int]]:
     """Cut levels into pieces: whether each goes on with the row before, and for how many values."""
-    at = 0
+    reader = Compact(data)
     while values > 0:
-        head = shift = 0
-        while True:
-            byte = data[at] if at < len(data) else 0
-            head |= (byte & 127) << shift
-            at, shift = at + 1, shift + 7
-            if byte < 128:  # noqa: PLR2004 - the last byte has no mark
-                break
+        try:
+            head, at = reader.number(), reader.at
+        except IndexError:
+            head = at = 0
         if not head:
             raise PageError("levels that end too early")
         if head & 1:  # groups of eight levels
             count = min((head >> 1) * 8, values)
             yield from _packed(data[at : at + -(-count * width // 8)], count, width)
-            at += (head >> 1) * width
+            reader.at += (head >> 1) * width
         else:
             count = min(head >> 1, values)
             # A run of zeros is as many rows of one value.
             yield (True, count) if at < len(data) and data[at] else (False, 1)
-            at += 1
+            reader.at += 1
         values -= count
 
 

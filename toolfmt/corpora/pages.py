@@ -77,7 +77,7 @@ def _header(file: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
         file.seek(at)
         data = file.read(size)
         try:
-            compact = _Compact(data)
+            compact = Compact(data)
             return compact.struct(), compact.at
         except IndexError:
             if len(data) < size or size >= _LONGEST:
@@ -85,7 +85,7 @@ def _header(file: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
             size *= 2
 
 
-class _Compact:
+class Compact:
     """Reads values of Thrift's compact protocol; raises IndexError if the data ends."""
 
     def __init__(self, data: bytes) -> None:
@@ -112,10 +112,10 @@ class _Compact:
         if kind == 7:  # noqa: PLR2004 - a number of eight bytes
             return self._skip(8)
         if kind == 8:  # noqa: PLR2004 - bytes
-            return self._skip(self._number())
+            return self._skip(self.number())
         if kind in {9, 10}:
             head = self._byte()
-            return [self._value(head & 15, level + 1) for _ in range(self._number() if head >> 4 == 15 else head >> 4)]  # noqa: PLR2004
+            return [self._value(head & 15, level + 1) for _ in range(self.number() if head >> 4 == 15 else head >> 4)]  # noqa: PLR2004
         if kind == 12:  # noqa: PLR2004 - a struct
             return self.struct(level + 1)
         raise PageError(f"a header with a value of kind {kind}")
@@ -129,7 +129,8 @@ class _Compact:
         if self.at > len(self._data):
             raise IndexError
 
-    def _number(self) -> int:
+    def number(self) -> int:
+        """Read a number, seven bits of it in each byte, the lowest first."""
         value = shift = 0
         while True:
             byte = self._byte()
@@ -141,5 +142,5 @@ class _Compact:
                 raise PageError("a header with a number of more than 64 bits")
 
     def _signed(self) -> int:
-        value = self._number()
+        value = self.number()
         return (value >> 1) ^ -(value & 1)

@@ -13,9 +13,9 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import Example, SchemaFormatter
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.formatters.untrusted import Untrusted
-from toolfmt.jsontext import is_array, is_object, parts, token
+from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonObject, ToolDefinition
-from toolfmt.schema.walk import NAMED
+from toolfmt.schema.walk import NAMED, values_in
 
 _WORDS: Final = frozenset({"description", "title", "$comment"})
 """Keywords whose text is only for the reader."""
@@ -64,7 +64,7 @@ def schema_text(shown: Declared, schema: SchemaFormatter, untrusted: Untrusted, 
 
 def harmless_example(example: Example, untrusted: Untrusted) -> bool:
     """Whether no name and no value of an example contains a marker, which would be read as a real one."""
-    found = [*parts(example.call.arguments)]
+    found = [*values_in(example.call.arguments)]
     names = [name for value in found if is_object(value) for name in value]
     return all(untrusted.text(text) == text for text in (*names, *found) if isinstance(text, str))
 

@@ -118,7 +118,7 @@ def _normal(copy: JsonObject) -> JsonObject:
         count = copy[key]
         if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) < 20:  # noqa: PLR2004 - int64
             copy[key] = int(count)
-    return _with_null(copy) if copy.pop("nullable", None) is True else copy
+    return with_null(copy) if copy.pop("nullable", None) is True else copy
 
 
 def _spelled(spelled: Any) -> Any:
@@ -132,19 +132,6 @@ def _spelled(spelled: Any) -> Any:
     return list(dict.fromkeys(kinds)) if None not in kinds else spelled
 
 
-def _with_null(schema: JsonObject) -> JsonObject:
-    kinds = schema.get("type")
-    if kinds is None and not schema.keys() & {"$ref", "allOf", "anyOf", "const", "enum", "oneOf"}:
-        return schema
-    if kinds is None or "const" in schema or schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"}:
-        return {"anyOf": [schema, {"type": "null"}]}
-    listed = kinds if is_array(kinds) else [kinds]
-    schema["type"] = listed if "null" in listed else [*listed, "null"]
-    if isinstance(schema.get("enum"), list) and None not in schema["enum"]:
-        schema["enum"] = [*schema["enum"], None]
-    return schema
-
-
 _NUMBERS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 KEYWORDS_OF: Final = {
     "string": frozenset({"minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"}),
@@ -156,6 +143,8 @@ KEYWORDS_OF: Final = {
     ),
 }
 """The keywords that apply to values of one type alone."""
+_LIMITING: Final = frozenset({"type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf", "not"})
+"""The keywords without which null is allowed."""
 _PARTS: Final = 50
 """Parts of an `allOf` that are merged; further ones stay."""
 _LEAST: Final = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
@@ -174,12 +163,14 @@ def is_null(node: JsonValue) -> bool:
     return is_object(node) and type_list(node) == ["null"] and not node.keys() - {"type"} - NOTES
 
 
-def with_null(node: JsonValue) -> JsonValue:
+def with_null(node: Any) -> Any:
     """Allow null as well."""
     if not is_object(node):
         return {"type": "null"} if node is False else node
+    if _LIMITING.isdisjoint(node):
+        return node
     types = type_list(node)
-    if types and "anyOf" not in node and "const" not in node and "$ref" not in node:
+    if types and node.keys().isdisjoint(("anyOf", "const", "$ref", "allOf", "oneOf")):
         found = node | {"type": types if "null" in types else [*types, "null"]}
         if is_array(node.get("enum")) and None not in node["enum"]:
             found["enum"] = [*node["enum"], None]

@@ -113,6 +113,15 @@ def copied(value: JsonValue) -> JsonValue:
     return list(map(copied, value)) if is_array(value) else value
 
 
+def values_in(value: JsonValue) -> Iterator[JsonValue]:
+    """Yield a value and all values inside it, at any depth."""
+    pending = [value]
+    for one in pending:
+        yield one
+        if is_object(one) or is_array(one):
+            pending += one.values() if is_object(one) else one
+
+
 def pointer(place: SchemaPlace) -> str:
     """Write a place as a URI fragment: `#/properties/a~1b`."""
     return "#" + "".join(f"/{token(name)}" for name in place)

@@ -17,11 +17,11 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
-from toolfmt.jsontext import MAX_NESTING, is_array, is_object, parts
+from toolfmt.jsontext import MAX_NESTING, is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.patterns import compile_time
 from toolfmt.schema.refs import resolve
-from toolfmt.schema.walk import SchemaPlace, as_list, as_object, pointer, subschemas
+from toolfmt.schema.walk import SchemaPlace, as_list, as_object, pointer, subschemas, values_in
 
 MAX_VISITS: Final = 10_000
 """Visits of subschemas that one value may take, not counting those of the values inside it."""
@@ -235,7 +235,7 @@ class SchemaWork:
             pass
         if self._names is None:
             self._names = {}
-            for node in filter(is_object, parts(self._root)):
+            for node in filter(is_object, values_in(self._root)):
                 for key in ("$id", "$anchor", "$dynamicAnchor"):
                     if isinstance(node.get(key), str):
                         self._names.setdefault(_last(node[key]), []).append(node)
@@ -313,7 +313,7 @@ def _size(value: JsonValue) -> int:
     """Count the values in a value, and the chunks of its texts."""
     return sum(
         1 + (_keys(one) if is_object(one) else len(one) // _CHUNK if isinstance(one, str) else 0)
-        for one in parts(value)
+        for one in values_in(value)
     )
 
 

@@ -21,6 +21,7 @@ from toolfmt.dialect.literals import JSON_WORDS, PYTHON_WORDS, Literals
 from toolfmt.dialect.syntax import Elements, JsonCall
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 from toolfmt.schema.places import kind_of
+from toolfmt.schema.spelling import JSON_TYPES
 from toolfmt.workshop.chat_templates.answers import beginning
 
 _MOST_BRACES: Final = 64
@@ -231,9 +232,6 @@ def _typed(middles: list[str], values: list[JsonValue]) -> tuple[str | None, dic
         return f"{before}{{string}}{after.pop()}", {}
     kinds = [kind_of(value) for value in values]
     names = {kind: word for kind, word in zip(kinds, types, strict=True) if kind != word}
-    if any(word not in _KINDS for word in types):
+    if not set(types) <= set(JSON_TYPES):
         return None, {}
     return f"{before}{{type}}{after.pop()}", names
-
-
-_KINDS: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})

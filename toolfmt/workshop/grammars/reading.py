@@ -14,7 +14,6 @@ import math
 from collections.abc import Collection
 from typing import Final
 
-from toolfmt import jsontext
 from toolfmt.errors import UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
@@ -23,6 +22,7 @@ from toolfmt.schema.expressions import ExpressionError
 from toolfmt.schema.refs import NOTES, recursive_refs
 from toolfmt.schema.spelling import modernise, type_list
 from toolfmt.schema.validation import Validator
+from toolfmt.schema.walk import values_in
 from toolfmt.workshop.grammars.patterns import pattern_node
 from toolfmt.workshop.grammars.shapes import (
     Anything,
@@ -151,7 +151,7 @@ class SchemaShapes:
 
     def _listed(self, node: JsonObject, place: str) -> Shape:
         values: list[JsonValue] = [node["const"]] if "const" in node else node["enum"]
-        inside = sum(1 for value in values for _ in jsontext.parts(value)) - len(values)  # each is a shape
+        inside = sum(1 for value in values for _ in values_in(value)) - len(values)  # each is a shape
         self._add(len(values) // _OF_A_SHAPE + inside, place)
         if node.keys() - NOTES - {"const", "enum"} and "$ref" not in str(node):
             probe = ToolDefinition(name=self._tool, parameters={"type": "object", "properties": {"value": node}})
