@@ -30,9 +30,13 @@ SPOILED = "\x01"
 SMALL, LARGE = 16, 64
 BOUND = 3
 MOST_STEPS = 40_000
+PACKAGES = ("agents", "detection", "execution", "mcp", "parsers", "schema", "transcripts", "workshop")
 LINEAR = 5.5
 """How much the steps may grow for a text four times as long."""
 SHORT = {
+    "toolfmt.mcp.config._VARIABLE": "the program's own configuration",
+    "toolfmt.workshop.grammars.elements._ATTRIBUTE": "templates of formats",
+    "toolfmt.workshop.response_templates.patterns._BRACES": "patterns of a response template, which is compiled too",
     "toolfmt.detection.table._SPECIAL": "markers of registered formats",
     "toolfmt.detection.unread_calls._SENTENCE": "searched in the characters near a name",
     "toolfmt.detection.whole_calls._LABEL": "a label has four words",
@@ -49,7 +53,7 @@ Then = Callable[[int], bool]
 
 def patterns() -> Iterator[tuple[str, Any, bool]]:
     """Give each pattern of a module by its name, and whether it is searched for, not only matched at a place."""
-    for package in ("detection", "parsers"):
+    for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
             name = ".".join(("toolfmt", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
             module, tree = import_module(name), ast.parse(file.read_text(encoding="utf-8"))
@@ -258,7 +262,7 @@ def worst(pattern: str, flags: int, *, searched: bool) -> tuple[float, str, str]
     """Give the largest growth of steps for a text four times as long, with what is before it and what it repeats."""
     tree = _parser.parse(pattern, flags & (re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE))
     found = [(1.0, "", "")]
-    for choice in range(3):
+    for choice in range(4):
         for before, piece in pumped(tree, "", choice):
             for start, unit in {(before, piece), ("", before + piece)}:
                 if unit and len(unit) < 16:

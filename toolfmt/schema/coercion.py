@@ -43,7 +43,7 @@ _NOTHING: Final = frozenset({"null", "none", "nil"})
 _BOOLEANS: Final = {"true": True, "false": False}
 _BOOLEAN_WORDS: Final = {**_BOOLEANS, "1": True, "0": False, "yes": True, "no": False, "on": True, "off": False}
 _INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
-_FLOAT = re.compile(r"[+-]?(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_FLOAT = re.compile(r"[+-]?(?P<digits>[0-9]++\.?[0-9]*+|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PYTHON_TOKEN = re.compile(
     r"""[\s\[\]{},:]+|(?P<text>'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")|(?P<word>[-\w.+]+)""",
     re.DOTALL,

@@ -36,7 +36,7 @@ _SPELLINGS: Final = {
     ANYTHING: "any unknown mixed optional union type_unspecified",
 }
 _TYPE_OF: Final = {word: kind for kind, words in _SPELLINGS.items() for word in words.split()}
-_WORD = re.compile(r"\s*([a-z_0-9]+)\s*(?:[\[<(].*)?(?:,\s*optional)?\s*", re.DOTALL)
+_WORD = re.compile(r"\s*+([a-z_0-9]++)\s*+(?:[\[<(].*)?(?:,\s*+optional)?\s*+", re.DOTALL)
 _COUNTS: Final = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"})
 
 

@@ -51,7 +51,7 @@ VALIDATED: Final = frozenset(
     {"unknown_tool", "invalid_arguments", "missing_name", "missing_arguments", "missing_answer", "arguments_not_object"}
 )
 """Reasons of failures that mean: a decision was read, but its content is wrong."""
-_FENCE = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
+_FENCE = re.compile(r"```\w*+\s*+(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ _OVERLONG: Final = re.compile(r"%c0%([89ab][0-9a-f])", re.IGNORECASE)
 _SLASHES: Final = str.maketrans("\u2044\u2215\u29f8\u2216\u29f5", "///\\\\")
 """What some systems replace by a slash where a name may hold no such character."""
 _VARIABLE: Final = re.compile(
-    r"\$\{(?:env:)?(\w+)[^{}]*\}|\$(?:env:)?([a-z_]\w*)|%([a-z_]\w*)%|!([a-z_]\w*)!", re.IGNORECASE
+    r"\$\{(?:env:)?(\w++)[^{}]*+\}|\$(?:env:)?([a-z_]\w*)|%([a-z_]\w*)%|!([a-z_]\w*)!", re.IGNORECASE
 )
 """A variable of any shell; one that is not set is empty there."""
 _GAP: Final = re.compile(r"\$(?:IFS\b|\{IFS\b[^{}]*\})(?:\$[0-9@*])*")

@@ -45,7 +45,7 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 SINGLE = "write { and } instead of {{ and }}"
 """Advice on doubled braces."""
-_DOUBLED = re.compile(r'"(?:[^"\\]|\\.)*+"|([{}])\1', re.DOTALL)
+_DOUBLED = re.compile(r'\\.|"(?:[^"\\]|\\.)*+"|([{}])\1', re.DOTALL)
 
 
 def single_braces(text: str) -> str:

@@ -175,7 +175,7 @@ def _string(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""
 
 
-_TAGS: Final = re.compile(r"\{\{[-~]?\s*(.{0,80}?)\s*[-~]?\}\}|\{%", re.DOTALL)
+_TAGS: Final = re.compile(r"\{\{[-~]?\s*+(.{0,80}?)\s{0,80}+[-~]?\}\}|\{%", re.DOTALL)
 _KINDS: Final = (
     ("a Go template, as Ollama has them", re.compile(r"[.$][A-Za-z_]|(?:if|else if|range|with)\b[^'\"]*[.$]|end$")),
     ("a Handlebars or Mustache template", re.compile(r"[#/^>&][A-Za-z]")),

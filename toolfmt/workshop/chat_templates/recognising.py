@@ -32,7 +32,7 @@ from toolfmt.tools.reading import prepared
 from toolfmt.workshop.chat_templates.answers import TOOLS, Answers, TemplateAnswer
 from toolfmt.workshop.marking import call_markers
 
-_TURN_END: Final = re.compile(r"(?:\s|</?[\w|｜▁]+>|<[|｜][^<>\s]*[|｜]>|\[e~\[|\]~b\])*")
+_TURN_END: Final = re.compile(r"(?:\s|</?[\w|｜▁]+>|<[|｜][^<>\s]*[|｜]>|\[e~\[|\]~b\])*+")
 """What may end a turn after the calls, for a dialect that does not know it."""
 
 
