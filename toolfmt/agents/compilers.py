@@ -38,7 +38,8 @@ def sections(*names: str) -> Compiler:
 
 def current_trace(state: AgentState) -> tuple[Message, ...]:
     """Return every section without the tool calls and results of earlier runs."""
-    before = (message for message in state.messages[: state.begin] if not _is_trace(message))
+    talk = (message for message in state.messages[: state.begin] if message.role != "tool")
+    before = (one for one in talk if not any(isinstance(part, CallPart) for part in one.parts))
     return (*_others(state), *before, *state.messages[state.begin :])
 
 
@@ -61,7 +62,3 @@ def window(count: Positive, of: Compiler = all_sections) -> Compiler:
 
 def _others(state: AgentState) -> tuple[Message, ...]:
     return tuple(message for name, found in state.sections.items() if name != TALK for message in found)
-
-
-def _is_trace(message: Message) -> bool:
-    return message.role == "tool" or any(isinstance(part, CallPart) for part in message.parts)

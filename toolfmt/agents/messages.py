@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final, Unpack
 
 from toolfmt.arguments import checked
-from toolfmt.conversation import CallPart, Content, JsonPart, MediaPart, Message, Part, ResultPart, TextPart, Transcript
+from toolfmt.conversation import CallPart, Content, JsonPart, MediaPart, Message, ResultPart, TextPart, Transcript
 from toolfmt.execution.records import ToolExecution
 from toolfmt.ids import IdPolicy, assign
 from toolfmt.lookup.choice import Choice
@@ -68,7 +68,8 @@ def write_messages(
 
 def in_words(message: Message) -> Message:
     """Mark results that are errors in their text, for a format that has no flag for errors."""
-    return replace(message, parts=tuple(map(_marked_as_error, message.parts)))
+    parts = (after_text(ERROR, one) if isinstance(one, ResultPart) and one.is_error else one for one in message.parts)
+    return replace(message, parts=tuple(parts))
 
 
 @checked
@@ -87,10 +88,6 @@ def _linked(executions: Sequence[ToolExecution], ids: IdPolicy | None) -> list[t
         seen.add(id)
         linked.append((execution, id))
     return linked
-
-
-def _marked_as_error(part: Part) -> Part:
-    return after_text(ERROR, part) if isinstance(part, ResultPart) and part.is_error else part
 
 
 def after_text(text: str, part: ResultPart) -> ResultPart:

@@ -155,11 +155,5 @@ def _record(kind: type[_T], value: JsonValue, where: str) -> _T:
     return cast("_T", record)
 
 
-@cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-@cache
-def _adapter(kind: type[_T]) -> TypeAdapter[_T]:
-    return TypeAdapter(kind)
+_hints = cache(get_type_hints)
+_adapter = cache(TypeAdapter[Any])

@@ -199,7 +199,7 @@ class _Tracing:
         span = opened.span
         if opened.unnamed:
             span.update_name(_title("chat", event.info.model))
-        attributes = response(event)
+        attributes = answer_attributes(event.info, ended(event))
         if self.content:
             attributes |= output(event)
         span.set_attributes(attributes)
@@ -296,11 +296,6 @@ def settings(request: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def response(event: InferenceResponseReceived) -> dict[str, Any]:
-    """Write the attributes of an answer."""
-    return answer_attributes(event.info, ended(event))
-
-
 def answer_attributes(info: AnswerInfo, stop: Stop | None) -> dict[str, Any]:
     """Write the attributes of an answer and its finish reason."""
     attributes: dict[str, Any] = {
@@ -322,13 +317,11 @@ def answer_attributes(info: AnswerInfo, stop: Stop | None) -> dict[str, Any]:
 def messages(event: InferenceRequestStarted) -> dict[str, str]:
     """Write a request's messages and tools; none if its format is unknown."""
     try:
-        if event.transcript is not None:
-            value = write(event.transcript, CONTENT).value
-        else:
-            value = convert(dict(event.request), target=CONTENT).value
+        known = event.transcript
+        made = convert(dict(event.request), target=CONTENT) if known is None else write(known, CONTENT)
     except ToolFmtError:
         return {}
-    return jsoned(value if is_object(value) else {})
+    return jsoned(made.value if is_object(made.value) else {})
 
 
 def ended(event: InferenceResponseReceived) -> Stop | None:
@@ -348,12 +341,11 @@ def output(event: InferenceResponseReceived) -> dict[str, str]:
 
 
 def jsoned(values: Mapping[str, Any]) -> dict[str, str]:
-    """Write the values of attributes as JSON text."""
+    """Write the values of attributes as JSON text, or as their `repr` if JSON cannot hold them."""
     return {key: _json(value) for key, value in values.items() if key.startswith("gen_ai.")}
 
 
 def _json(value: JsonValue) -> str:
-    """Write a value as JSON, or as its `repr` if JSON cannot hold it."""
     try:
         return jsontext.dumps(value)
     except UnrepresentableError:

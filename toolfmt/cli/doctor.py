@@ -52,9 +52,7 @@ def _show(found: Diagnosis) -> None:
         say("verdict", "no known format reads the calls that this template writes")
         say("next", "name the format of its answers (--dialect; `toolfmt detect` finds it in an answer), or add it")
     elif failed:
-        say(
-            "verdict", f"{failed} of {len(found.checks)} checks fail: {found.dialect} does not read all that is written"
-        )
+        say("verdict", f"{failed} of {len(found.checks)} checks fail: {found.dialect} does not read all of it")
     else:
         say("verdict", f"{found.dialect} reads what the template writes; {server_advice(found.dialect)}")
     if found.others:

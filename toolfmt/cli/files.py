@@ -114,33 +114,18 @@ def progress(sources: Sequence[Source]) -> Generator[Callable[[ProgressStep, int
         yield line
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress
 
-    columns = (
-        TextColumn("{task.fields[count]} conversations"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("", total=total, rate="", count=0)
+    with Progress(console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("", total=total)
         first = 0
 
         def step(done: ProgressStep, count: int) -> None:
             nonlocal first
             first = first or count
             elapsed = shown.tasks[0].elapsed
-            rate = f"{(count - first) / elapsed:.0f}/s" if elapsed and count > first else ""
-            shown.update(task, completed=before[done.source.path] + done.read, count=count, rate=rate)
+            rate = f", {(count - first) / elapsed:.0f}/s" if elapsed and count > first else ""
+            text = f"{counted_as(count, 'conversation')}{rate}"
+            shown.update(task, completed=before[done.source.path] + done.read, description=text)
 
         yield step

@@ -106,32 +106,21 @@ def _record(dialect: AnyDialect) -> JsonObject:
 
 def formats(*, json: Json = False) -> None:
     """List the formats that conversations are converted between."""
+    known = [(made.name, made.summary, list(made.aliases)) for made in known_formats()]
     if json:
-        write_json(
-            [{"name": made.name, "summary": made.summary, "aliases": list(made.aliases)} for made in known_formats()]
-        )
+        write_json([{"name": name, "summary": summary, "aliases": aliases} for name, summary, aliases in known])
         return
-    write_table(
-        ("format", "what it is"),
-        (
-            (made.name, made.summary + (f" Also {', '.join(made.aliases)}." if made.aliases else ""))
-            for made in known_formats()
-        ),
-    )
+    rows = ((name, f"{text} Also {', '.join(aliases)}." if aliases else text) for name, text, aliases in known)
+    write_table(("format", "what it is"), rows)
 
 
 def providers(*, json: Json = False) -> None:
     """List the providers, with the format that each one's models read best."""
     rows = sorted(default_registry().providers, key=lambda row: row.name)
     if json:
-        write_json(
-            [
-                {**asdict(row), "aliases": list(row.aliases), "models": [list(pattern) for pattern in row.models]}
-                for row in rows
-            ]
-        )
+        models = ([list(pattern) for pattern in row.models] for row in rows)
+        lists = ({"aliases": list(row.aliases), "models": found} for row, found in zip(rows, models, strict=True))
+        write_json([asdict(row) | found for row, found in zip(rows, lists, strict=True)])
         return
-    write_table(
-        ("provider", "format", "API", "aliases", "what it is"),
-        ((row.name, row.dialect, row.api or "", ", ".join(row.aliases), row.summary) for row in rows),
-    )
+    table = ((row.name, row.dialect, row.api or "", ", ".join(row.aliases), row.summary) for row in rows)
+    write_table(("provider", "format", "API", "aliases", "what it is"), table)

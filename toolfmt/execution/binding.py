@@ -140,8 +140,6 @@ _PLAIN: Final = frozenset(
     {"any", "none", "bool", "int", "float", "str", "literal", "list", "tuple", "set", "dict", "nullable", "union"}
 )
 """Kinds of types that pydantic itself checks."""
-
-
 _INNER: Final = frozenset({"items_schema", "keys_schema", "values_schema", "schema", "choices"})
 
 

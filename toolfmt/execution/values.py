@@ -188,38 +188,27 @@ class _Reader:
 
     def _object(self, value: Any) -> JsonValue:
         """Read an object of another type, which may run other code and may be endless."""
+        found: object = value
         try:
-            plain = _plain(value)
-            if plain is _MAPPING:
+            if isinstance(found, BaseModel):
+                plain = found.model_dump(mode="json")
+            elif dataclasses.is_dataclass(found) and not isinstance(found, type):
+                plain = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+            elif isinstance(found, Mapping):
                 return self.mapping(value)
-            if plain is _ITEMS:
+            elif isinstance(found, (AbstractSet, Sequence)):
                 return self.sequence(value)
+            elif callable(tolist := getattr(value, "tolist", None)) and not isinstance(found, type):  # arrays
+                plain = tolist()
+            else:
+                plain = to_jsonable_python(value, fallback=lambda _: _NOTHING, inf_nan_mode="strings")
         except Exception:  # noqa: BLE001 - foreign code
-            return self.text(text_of(value))
+            plain = _NOTHING
         return self.text(text_of(value)) if plain is _NOTHING else self._within(value, lambda: self.read(plain))
 
 
 _NOTHING: Final = object()
-_MAPPING: Final = object()
-_ITEMS: Final = object()
-
-
-def _plain(value: Any) -> Any:
-    """Turn an object into what it is made of.
-
-    `_NOTHING` for one that has only a text; `_MAPPING` and `_ITEMS` for one that has to be read piece by piece.
-    """
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return _MAPPING
-    if isinstance(value, (AbstractSet, Sequence)):
-        return _ITEMS
-    if callable(tolist := getattr(value, "tolist", None)) and not isinstance(value, type):  # arrays
-        return tolist()
-    return to_jsonable_python(value, fallback=lambda _: _NOTHING, inf_nan_mode="strings")
+"""Stands for a value that has only a text."""
 
 
 def _number(reader: _Reader, value: float) -> JsonValue:

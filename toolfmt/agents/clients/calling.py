@@ -136,19 +136,10 @@ RETRYABLE_STATUS: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529
 """Statuses of errors that may pass; 529 is Anthropic's status for overload."""
 RETRYABLE_WORDS: Final = frozenset(
     {
-        # Anthropic, in the stream of an answer that began with status 200
-        "api_error",
-        "overloaded_error",
-        "rate_limit_error",
-        "timeout_error",
-        # OpenAI, likewise
-        "rate_limit_exceeded",
-        "server_error",
-        # Google
-        "DEADLINE_EXCEEDED",
-        "INTERNAL",
-        "RESOURCE_EXHAUSTED",
-        "UNAVAILABLE",
+        # Anthropic and OpenAI, in the stream of an answer that began with status 200; Google
+        *("api_error", "overloaded_error", "rate_limit_error", "timeout_error"),
+        *("rate_limit_exceeded", "server_error"),
+        *("DEADLINE_EXCEEDED", "INTERNAL", "RESOURCE_EXHAUSTED", "UNAVAILABLE"),
     }
 )
 """Providers' codes of errors that may pass."""
@@ -185,10 +176,9 @@ def driver_error(error: Exception, name: str) -> DriverError:
     status = _status(error)
     retryable = status in RETRYABLE_STATUS
     if status is None:
-        lost = any(
-            isinstance(one, (ConnectionError, TimeoutError)) or not CONNECTION.isdisjoint(_classes(one))
-            for one in _chain(error)
-        )
+        classes = {kind for one in _chain(error) for kind in type(one).__mro__}
+        names = {kind.__name__ for kind in classes}
+        lost = not classes.isdisjoint((ConnectionError, TimeoutError)) or not CONNECTION.isdisjoint(names)
         retryable = lost or not RETRYABLE_WORDS.isdisjoint(_words(_body(error)))
     causes = [_described(one) for one in _chain(error)]
     body = _body(error)
@@ -216,10 +206,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(at))
         yield at
         at = at.__cause__
-
-
-def _classes(error: BaseException) -> set[str]:
-    return {one.__name__ for one in type(error).__mro__}
 
 
 def _status(error: Exception) -> int | None:

@@ -230,11 +230,16 @@ class DecisionDriver:
             found = decided(written, tools, self._syntax)
             if isinstance(found, StepDecision):
                 break
-            self._report(found, written, runtime, len(answers))
+            if found.failure == "decision_extraction":
+                runtime.report(DecisionExtractionFailed, attempt=len(answers), error=found.detail, text=written.raw)
+            else:
+                runtime.report(ValidationFailed, attempt=len(answers), error=found.detail, failure=found.failed)
             if len(answers) > self._retries:
                 step = _failed(found, answers, state)
                 return state.with_step(step).with_status("failed", step.errors[0])
-            wrong = self._wrong(found, tools)
+            wrong = f"Your decision could not be used: {found.detail}.\nWrite the decision again, in that form."
+            if found.failed is not None:
+                wrong = feedback(found.failed, tools=[*tools.values()], **self._choice)
             again = [{"role": "assistant", "content": written.raw}, {"role": "user", "content": wrong}]
         if found.answer is not None:
             text = found.answer
@@ -256,17 +261,6 @@ class DecisionDriver:
         thought = last.result.reasoning.strip()
         notes: list[JsonObject] = [{"role": "assistant", "content": f"Thought: {thought}"}] if thought else []
         return await asker.ask_text(source, [*chat, *notes, {"role": "user", "content": FINAL}], PlainParser, lost)
-
-    def _report(self, found: Undecided, written: ModelAnswer, runtime: Runtime, attempt: int) -> None:
-        if found.failure == "decision_extraction":
-            runtime.report(DecisionExtractionFailed, attempt=attempt, error=found.detail, text=written.raw)
-        else:
-            runtime.report(ValidationFailed, attempt=attempt, error=found.detail, failure=found.failed)
-
-    def _wrong(self, found: Undecided, tools: dict[str, ToolDefinition]) -> str:
-        if found.failed is not None:
-            return feedback(found.failed, tools=[*tools.values()], **self._choice)
-        return f"Your decision could not be used: {found.detail}.\nWrite the decision again, in the form described."
 
 
 def _answered(text: str, decision: ModelAnswer, answers: list[ModelAnswer]) -> Step:

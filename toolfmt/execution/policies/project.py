@@ -150,7 +150,7 @@ class _Search(NamedTuple):
             keys = "path" if kind == "path" or _keys_are_paths(nodes) else kind
             for key, item in value.items():
                 inner = property_schema(schema, key), f"{pointer}/{key}"
-                if not _declares(nodes, key):
+                if not any(is_object(node.get("properties")) and key in node["properties"] for node in nodes):
                     yield PathValue(inner[1], key, keys)
                 kind_inside: ValueKind = "path" if key in self.paths else "text" if key in self.text else kind
                 yield from self.texts(item, *inner, kind_inside)
@@ -175,10 +175,6 @@ def _keys_are_paths(nodes: list[JsonObject]) -> bool:
     """Whether the schema of an object says that its keys are paths, as pydantic does for `dict[Path, str]`."""
     names = [node["propertyNames"] for node in nodes if is_object(node.get("propertyNames"))]
     return any(node.get("format") in PATHS for name in names for node, _ in reach(name))
-
-
-def _declares(nodes: list[JsonObject], key: str) -> bool:
-    return any(is_object(node.get("properties")) and key in node["properties"] for node in nodes)
 
 
 def _spellings(text: str, kind: ValueKind) -> Iterator[str]:

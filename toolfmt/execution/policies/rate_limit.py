@@ -59,7 +59,9 @@ class RateLimit:
             return None
         with self._lock:
             now = self._clock()
-            self._forget(now)
+            if len(self._times) > _KEPT:
+                since = now - self._per
+                self._times = {key: times for key, times in self._times.items() if times and times[-1] > since}
             times = self._times.setdefault((agent, candidate.server, call.name), deque())
             while times and times[0] <= now - self._per:
                 times.popleft()
@@ -68,7 +70,3 @@ class RateLimit:
                 return None
             again = f"; try again in {times[0] + self._per - now:.1f} s" if times else ""
         return Blocked(f"{call.name!r} may be called {limit} times in {self._per:g} s{again}", "rate_limited")
-
-    def _forget(self, now: float) -> None:
-        if len(self._times) > _KEPT:
-            self._times = {key: times for key, times in self._times.items() if times and times[-1] > now - self._per}
