@@ -124,6 +124,21 @@ def test_broken_arguments_are_kept_and_reported() -> None:
     assert [loss.code for loss in reported.losses] == ["arguments"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        ('{"city": "Rome"}', '"arguments": {"city": "Rome"}'),
+        ("", '"arguments": {}'),
+        ("[1]", '"arguments": "[1]"'),
+        ("no JSON", '"arguments": "no JSON"'),
+    ],
+)
+def test_arguments_as_text_become_an_object_where_the_template_takes_one(arguments: str, written: str) -> None:
+    call = {"type": "function", "function": {"name": "get_weather", "arguments": arguments}}
+    asked = [*OPENAI[:2], {"role": "assistant", "tool_calls": [call]}]
+    assert written in toolfmt.render_prompt(asked, template=TAGS, source="hf-chat")
+
+
 def test_raw_values(tmp_path: Path) -> None:
     file = tmp_path / "chat_template.jinja"
     file.write_text(XML, "utf-8")

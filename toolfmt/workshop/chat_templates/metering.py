@@ -10,7 +10,7 @@ Work is counted, not time: the same template with the same conversation has the 
 from __future__ import annotations
 
 import re
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any, Final, cast
@@ -41,6 +41,7 @@ _BY_ITEM: Final = frozenset(
     ("batch", "list", "map", "reject", "rejectattr", "reverse", "select", "selectattr", "slice")
 )
 """The filters that visit the items of their value, but not what is in them."""
+_CONTAINERS: Final = (Mapping, list, tuple, AbstractSet, ValuesView)
 _LISTS: Final = frozenset({list, tuple})
 _DIGITS: Final = re.compile(r"\d+")
 _NESTED: Final = re.compile(r"\{[^{}]*\{|\*")
@@ -160,12 +161,8 @@ def _flat(arguments: Iterable[object]) -> Iterator[object]:
             stack.extend(inner.values() if isinstance(inner, Mapping) else inner)
 
 
-def _inside(
-    value: object,
-) -> Mapping[object, object] | Sequence[object] | AbstractSet[object] | ValuesView[object] | None:
-    if isinstance(value, Mapping | list | tuple | AbstractSet | KeysView | ItemsView | ValuesView):
-        return cast("Sequence[object]", value)
-    return None
+def _inside(value: object) -> Mapping[object, object] | Collection[object] | None:
+    return cast("Collection[object]", value) if isinstance(value, _CONTAINERS) else None
 
 
 def _length(value: object) -> int:
