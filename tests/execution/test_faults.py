@@ -175,7 +175,7 @@ def test_a_thread_out_of_time_is_abandoned_and_not_heard(hang: threading.Event) 
     heard = threading.Event()
 
     def stuck(context: ToolContext) -> str:
-        context.tell(1)
+        context.tell(1, 4, "a quarter")
         hang.wait(30)
         context.tell(2)
         heard.set()
@@ -185,7 +185,12 @@ def test_a_thread_out_of_time_is_abandoned_and_not_heard(hang: threading.Event) 
     assert (execution.failure, execution.error) == ("timeout", "timed out after 0.05 s")
     hang.set()
     assert heard.wait(10)
-    assert [type(event) for event in events] == [ToolCallStarted, ToolProgress, ToolCallCompleted]
+    started, told, completed = events
+    assert isinstance(started, ToolCallStarted)
+    assert isinstance(told, ToolProgress)
+    assert isinstance(completed, ToolCallCompleted)
+    assert (told.progress, told.total, told.message) == (1, 4, "a quarter")
+    assert (told.call, told.execution) == (started.call, execution.id)
 
 
 def test_abandoned_threads_keep_nobody_from_running(hang: threading.Event) -> None:

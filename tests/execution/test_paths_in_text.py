@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from itertools import product
@@ -15,7 +16,7 @@ from toolfmt import ToolDefinition, ToolInvocation
 from toolfmt.execution import ProjectBoundaries
 from toolfmt.execution.hooks import ToolContext
 from toolfmt.execution.policies.policy import Candidate
-from toolfmt.execution.policies.readings import _strings
+from toolfmt.execution.policies.readings import TooManyReadingsError, _strings, mentioned, readings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -482,3 +483,27 @@ def test_strings_in_a_list_are_found_from_left_to_right_in_one_pass() -> None:
             found[1] if found[1] is not None else found[2] for found in simple.finditer(text)
         ]
     assert not list(_strings("[" + '"\\' * 1_000_000))  # 64,000 characters took 24 s
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cat .'.'/x", ["../x"]),
+        ("cat a/.'.'", ["a/.."]),
+        ("ls .'.'", [".."]),
+        ("cat ..'\\'x", []),  # a name with a backslash, in the folder itself
+        ("cat /e't'c", ["/etc"]),
+        ("cat /e't'd", []),
+    ],
+)
+def test_quotes_inside_words_are_removed_as_shells_do(text: str, found: list[str]) -> None:
+    assert list(mentioned(text, lambda path: path == "/etc")) == found
+
+
+def test_quotes_allow_as_many_readings_as_the_strings_of_a_list_need() -> None:
+    def listed(wraps: int) -> str:
+        return json.dumps([f"{'(' * wraps}a{at}{')' * wraps}" for at in range(300)])
+
+    assert "a299" in readings(listed(7))  # eight readings of each string, four of each quote
+    with pytest.raises(TooManyReadingsError):
+        readings(listed(8))
