@@ -273,3 +273,10 @@ def test_an_empty_citations_setting_of_anthropic_gets_the_value_that_bedrock_req
     (body,) = made.value["messages"][0]["content"][1].values()
     assert body["citations"] == {"enabled": False}
     assert convert(made.value, source="bedrock", target="anthropic", residue=made.residue).value == value
+
+
+def test_a_field_beside_the_text_of_reasoning_is_a_loss() -> None:
+    reasoning = {"reasoningContent": {"reasoningText": {"text": "Hm."}, "novel": "needle"}}
+    value = [{"role": "user", "content": [{"text": "Go on."}]}, {"role": "assistant", "content": [reasoning]}]
+    losses = convert(value, source="bedrock", target="gemini-interactions").all_losses
+    assert "bedrock.reasoningContent.novel" in {loss.detail for loss in losses}

@@ -174,6 +174,7 @@ def test_one_question_is_asked(name: str) -> None:
         assert "--answer" not in paths or ("Hello." in written and "Hi." in written)
 
 
+CALLING = {"id": "c", "type": "function", "function": CALLED}
 STEP = {"role": "assistant", "source": "generate", "content": "Hello."}
 
 
@@ -182,6 +183,7 @@ STEP = {"role": "assistant", "source": "generate", "content": "Hello."}
     [
         ({"messages": [USER, STEP], "output": {"choices": [{"message": SAID, "stop_reason": "stop"}]}}, "inspect"),
         ({"messages": CHAT, "tools": json.dumps([TOOL])}, "hf-chat"),
+        ({"messages": [USER, {"role": "assistant", "tool_calls": [CALLING]}], "tools": json.dumps([TOOL])}, "hf-chat"),
         ({"messages": [USER, {**SAID, "thinking": "Hm."}]}, "openai-chat"),
         ({"messages": [USER, {"role": "assistant", "function_call": CALLED}], "functions": [TOOL]}, "openai-chat"),
         (
@@ -192,7 +194,14 @@ STEP = {"role": "assistant", "source": "generate", "content": "Hello."}
             "vercel-model",
         ),
     ],
-    ids=["an answer that is repeated", "tools as text", "thoughts", "functions", "an image beside results"],
+    ids=[
+        "an answer that is repeated",
+        "tools as text",
+        "tools as text and calls",
+        "thoughts",
+        "functions",
+        "an image beside results",
+    ],
 )
 def test_what_reads_the_most_is_taken(value: Any, name: str) -> None:
     assert recognised(value).name == name

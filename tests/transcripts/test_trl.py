@@ -140,3 +140,11 @@ def test_two_answers_go_from_every_format_that_compares_to_every_other(source: s
 def test_a_broken_row_of_two_outputs_says_where(row: dict[str, Any], message: str) -> None:
     with pytest.raises(ParseError, match=message):
         find("openai-finetune").read(row)
+
+
+@pytest.mark.parametrize("key", ["question", "instruction", "query", "input", "system"])
+def test_a_question_under_another_key_is_not_left_out(key: str) -> None:
+    with pytest.raises(ParseError, match=f"`{key}`, but no `prompt`"):
+        convert({key: "Weather?", "chosen": "18C.", "rejected": "Hot."}, target="openai-chat")
+    row = {"chosen": "Human: Weather? Assistant: 18C.", "rejected": "Human: Weather? Assistant: Hot.", "source": "web"}
+    assert convert(row, target="openai-chat").source == "trl"

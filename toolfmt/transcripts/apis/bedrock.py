@@ -140,7 +140,8 @@ def _read_reasoning(block: JsonObject) -> Part | None:
     reasoning = value.get("reasoningText") if is_object(value) else None
     if is_object(reasoning) and isinstance(reasoning.get("text"), str):
         signature = reasoning.get("signature") or None
-        extra = rest(reasoning, _SAID, f"{OWNER}.reasoningContent")
+        holder = f"{OWNER}.reasoningContent"
+        extra = rest(reasoning, _SAID, holder) | rest(value, {"reasoningText"}, holder)
         return ReasoningPart(reasoning["text"], signature, None, SIGNER if signature else OWNER, extra)
     hidden = value.get("redactedContent") if is_object(value) else None
     return ReasoningPart("", None, hidden, SIGNER) if isinstance(hidden, str) else None

@@ -65,7 +65,12 @@ _ANSWERED: Final = ("annotations", "audio", "refusal")
 
 
 def recognise(value: JsonValue) -> bool:
-    """Recognise a request by calls, a result's `tool_call_id`, keys of answers, or the shape of its tools."""
+    """Recognise a request by calls, a result's `tool_call_id`, keys of answers, or the shape of its tools.
+
+    Tools as JSON text are those of a data set's row.
+    """
+    if is_object(value) and isinstance(value.get("tools"), str):
+        return False
     for item in messages_in(value):
         if "tool_call_id" in item or "tool_calls" in item or item.get("role") == "developer":
             return True

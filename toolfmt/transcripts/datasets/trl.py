@@ -31,6 +31,9 @@ NAME: Final = "trl"
 SHAPE: Final = replace(hf_chat.SHAPE, owner=NAME, provider=NAME)
 _ROW: Final = frozenset({"messages", "prompt", "completion", "chosen", "rejected", "label", "tools"})
 
+_QUESTIONS: Final = ("question", "instruction", "query", "input", "context", "system")
+"""The keys of a question, or of a part of it, in other rows of plain text."""
+
 
 def read(value: JsonValue) -> Transcript:
     """Read a row; a list is only its messages."""
@@ -39,6 +42,9 @@ def read(value: JsonValue) -> Transcript:
     answer = next((key for key in ("completion", "chosen", "messages") if key in row), "")
     if not answer and "prompt" not in row:
         raise ParseError(f"{NAME}: expected `prompt` with `completion`, or `chosen` and `rejected`")
+    asked = next((key for key in _QUESTIONS if isinstance(row.get(key), str)), None)
+    if asked is not None and "prompt" not in row and isinstance(row.get(answer), str):
+        raise ParseError(f"{NAME}: the row has `{asked}`, but no `prompt`: make a `prompt` of it")
     repeated = _is_repeated(row, answer)
     prompt = () if repeated else _side(row, "prompt", "user")
     whole = read_request({"messages": [], **({"tools": row["tools"]} if "tools" in row else {})}, SHAPE)
