@@ -238,9 +238,15 @@ def test_plain_messages_are_of_the_most_common_format_that_they_may_be_of(value:
     assert recognised(value, ["sharegpt", "anthropic"]).name == "anthropic"
 
 
-@pytest.mark.parametrize("value", [{"foo": 1, "bar": [1]}, {"query": {"a": 1}}, "nonsense", 3, None])
+@pytest.mark.parametrize("value", [{"foo": 1, "bar": [1]}, {"query": {"a": 1}}, "nonsense"])
 def test_what_is_no_conversation_is_a_question_in_plain_words(value: Any) -> None:
     with pytest.raises(ParseError, match=r"name its format$"):
+        recognised(value)
+
+
+@pytest.mark.parametrize("value", [3, None])
+def test_a_value_of_a_type_that_no_format_has_is_named(value: Any) -> None:
+    with pytest.raises(ParseError, match="a conversation is a list or an object, not "):
         recognised(value)
 
 
