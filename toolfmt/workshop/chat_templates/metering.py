@@ -10,7 +10,7 @@ Work is counted, not time: the same template with the same conversation has the 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any, Final, cast
@@ -161,8 +161,8 @@ def _flat(arguments: Iterable[object]) -> Iterator[object]:
             stack.extend(inner.values() if isinstance(inner, Mapping) else inner)
 
 
-def _inside(value: object) -> Mapping[object, object] | Collection[object] | None:
-    return cast("Collection[object]", value) if isinstance(value, _CONTAINERS) else None
+def _inside(value: object) -> Mapping[object, object] | Sequence[object] | None:
+    return cast("Sequence[object]", value) if isinstance(value, _CONTAINERS) else None
 
 
 def _length(value: object) -> int:
