@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolfmt import jsontext
+from toolfmt import convert, jsontext
 from toolfmt.errors import LimitExceededError, ParseError, UnrepresentableError, UnsafeInputError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -202,3 +202,15 @@ def test_equality_is_by_type_and_value() -> None:
 @given(TEXT)
 def test_an_escaped_text_stands_in_a_json_string(text: str) -> None:
     assert jsontext.loads(f'"{jsontext.escape(text)}"') == text
+
+
+def test_what_contains_itself_twice_is_too_deep_at_once() -> None:
+    twice: list[Any] = []
+    twice += [twice, twice]
+    shared: Any = {}
+    for _ in range(100):
+        shared = {"a": shared, "b": shared}
+    assert jsontext.too_deep(twice)
+    assert not jsontext.too_deep(shared)
+    with pytest.raises(LimitExceededError, match="nested more than 160 levels"):
+        convert({"messages": twice}, source="openai-chat", target="anthropic")

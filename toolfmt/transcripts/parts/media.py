@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal, cast
 
 from toolfmt.conversation import MediaPart
-from toolfmt.jsontext import MAX_NESTING, is_array, is_object
+from toolfmt.jsontext import MANY, MAX_NESTING, is_array, is_object
 from toolfmt.model import JsonValue
 
 _DATA_URL: Final = re.compile(r"data:([^;,]*)((?:;[^;,=]+=[^;,]*)*);base64,", re.IGNORECASE)
@@ -54,22 +54,20 @@ def with_base64(value: Any) -> Any:
 
 
 def _holds_bytes(value: object) -> bool:
-    level: list[Iterable[object]] = [(value,)]
+    level: Collection[Any] = [[value]]
     for _ in range(MAX_NESTING + 1):  # deeper values are refused
-        below: list[Iterable[object]] = []
-        for children in level:
-            for child in children:
+        below: list[Any] = []
+        for node in level:
+            for child in cast("dict[Any, Any]", node).values() if isinstance(node, dict) else node:
                 if child.__class__ is str:
                     continue
-                if isinstance(child, dict):
-                    below.append(cast("dict[object, object]", child).values())
-                elif isinstance(child, list):
-                    below.append(cast("list[object]", child))
+                if isinstance(child, (dict, list)):
+                    below.append(cast("Any", child))
                 elif isinstance(child, _BYTES):
                     return True
         if not below:
             break
-        level = below
+        level = below if len(below) < MANY else {id(node): node for node in below}.values()
     return False
 
 
