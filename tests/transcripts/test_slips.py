@@ -32,6 +32,16 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("openai-chat", [{"role": "user", "content": "Hi"}, {"role": "asistant"}], "/messages/1: .* not 'asistant'"),
     ("openai-responses", [{"role": "user", "content": "Hi"}, {"role": "asistant"}], "/1/role: .* not 'asistant'"),
     ("ag-ui", [{"role": "user", "content": "Hi"}, {"role": "asistant"}], "/messages/1: .* not 'asistant'"),
+    (
+        "openai-responses",
+        {"input": [{"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": {"x": "SELECT 1"}}]},
+        "/input/0/input: expected text, not dict",
+    ),
+    (
+        "openai-chat",
+        [{"role": "assistant", "tool_calls": [{"type": "custom", "custom": {"name": "sql", "input": {"x": 1}}}]}],
+        "/messages/0/.*input: expected text, not dict",
+    ),
 ]
 
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import toolfmt
 from toolfmt import jsontext
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.model import ToolDefinition
@@ -160,7 +161,7 @@ class TestInlineRefs:
             ("https://example.com/s.json", "'https://example.com/s.json' does not point inside the schema"),
             ("file:///etc/hostname", "does not point inside the schema"),
             ("other.json#/$defs/X", "does not point inside the schema"),
-            (3, "must be a string, not 3"),
+            (3, "must be a string, not int"),
         ],
     )
     def test_what_points_nowhere_is_named(self, reference: Any, message: str) -> None:
@@ -201,6 +202,18 @@ class TestInlineRefs:
         del inner
         while schema:  # freed step by step: the interpreter itself would recurse
             schema = schema.pop("not")
+
+    @pytest.mark.parametrize("keyword", ["$ref", "default"])
+    def test_a_keyword_of_any_depth_makes_nothing_recurse(self, keyword: str) -> None:
+        deep: list[Any] = []
+        for _ in range(3000):
+            deep = [deep]
+        tool = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {keyword: deep}}})
+        assert types(property_schema(tool.parameters, "a")) is None
+        with contextlib.suppress(SchemaError):
+            problems(tool, {"a": 1})
+        with pytest.raises(SchemaError, match="tool 'f' is nested more than 160 levels deep"):
+            toolfmt.manifest([tool], dialect="hermes")
 
 
 class TestPlaces:

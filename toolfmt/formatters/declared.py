@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from toolfmt import jsontext
 from toolfmt.dialect.record import Example, SchemaFormatter
-from toolfmt.errors import ParseError, UnrepresentableError
+from toolfmt.errors import ParseError, SchemaError, UnrepresentableError
 from toolfmt.formatters.untrusted import Untrusted
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonObject, ToolDefinition
@@ -36,7 +36,12 @@ class Declared(NamedTuple):
 
 
 def declared(tool: ToolDefinition, untrusted: Untrusted, dialect: str) -> Declared:
-    """Break the markers in a definition's texts; raises `UnrepresentableError` for one in a name."""
+    """Break the markers in a definition's texts.
+
+    Raises `UnrepresentableError` for a marker in a name, and `SchemaError` for a definition that is too deep.
+    """
+    if jsontext.too_deep([tool.parameters, tool.examples]):
+        raise SchemaError(f"tool {tool.name!r} is nested more than {jsontext.MAX_NESTING} levels deep")
     for pointer, name in (("/name", tool.name), ("/server", tool.server or "")):
         _check(name, pointer, untrusted, dialect)
     _check_names(tool.parameters, untrusted, dialect)

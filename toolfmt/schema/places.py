@@ -206,8 +206,8 @@ class _Shapes:
             result = self._meet(result, ValueShape(frozenset(), (node["const"],)))
         if "enum" in node:
             result = self._meet(result, ValueShape(frozenset(), tuple(_list(node, "enum"))))
-        if "$ref" in node:
-            target = self._target(str(node["$ref"]), nesting)
+        if isinstance(reference := node.get("$ref"), str):
+            target = self._target(reference, nesting)
             result = result if target is None else self._meet(result, target)
         for sub in _list(node, "allOf"):
             result = self._meet(result, self.of(sub, nesting + 1))
@@ -225,7 +225,8 @@ class _Shapes:
 
     def _branch(self, branch: Any, nesting: int) -> ValueShape:
         """As `of`, but an alternative that only leads back to itself adds nothing."""
-        if is_object(branch) and self._targets.get(str(branch.get("$ref")), ANY) is None:
+        reference = branch.get("$ref") if is_object(branch) else None
+        if isinstance(reference, str) and self._targets.get(reference, ANY) is None:
             return NOTHING
         return self.of(branch, nesting)
 

@@ -31,7 +31,7 @@ _LINE: Final = 100
 def resolve(root: Any, reference: object) -> JsonObject | bool:
     """Return the schema that a local reference points to. Raises `UnresolvableReferenceError`."""
     if not isinstance(reference, str):
-        raise UnresolvableReferenceError(f"a $ref must be a string, not {reference!r}")
+        raise UnresolvableReferenceError(f"a $ref must be a string, not {type(reference).__name__}")
     if reference not in {"", "#"} and not reference.startswith("#/"):
         raise UnresolvableReferenceError(f"{reference!r} does not point inside the schema, and nothing else is opened")
     node = root
@@ -62,9 +62,12 @@ def unfold_root(schema: JsonObject) -> JsonObject:
     """Replace a root that is a reference by its target; all other references stay. Raises like `inline_refs`."""
     root: Any = schema
     seen: set[str] = set()
-    while is_object(root) and "$ref" in root and str(root["$ref"]) not in seen:
-        seen.add(str(root["$ref"]))
-        root = merge(resolve(schema, root["$ref"]), without(root, DEFINITIONS | {"$ref"}))
+    while is_object(root) and "$ref" in root:
+        target = resolve(schema, root["$ref"])
+        if root["$ref"] in seen:
+            break
+        seen.add(root["$ref"])
+        root = merge(target, without(root, DEFINITIONS | {"$ref"}))
     return {**root, **{key: value for key, value in schema.items() if key in DEFINITIONS}}
 
 

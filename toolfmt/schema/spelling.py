@@ -264,9 +264,12 @@ def united(node: JsonObject, root: JsonObject | None = None) -> tuple[JsonObject
 def target(root: JsonObject, schema: JsonValue) -> JsonValue:
     """Follow a schema that is a reference, and merge its siblings; any other schema is returned."""
     seen: set[str] = set()
-    while is_object(schema) and "$ref" in schema and str(schema["$ref"]) not in seen:
-        seen.add(str(schema["$ref"]))
-        schema = merge(resolve(root, schema["$ref"]), without(schema, {"$ref"}))
+    while is_object(schema) and "$ref" in schema:
+        found = resolve(root, schema["$ref"])
+        if schema["$ref"] in seen:
+            break
+        seen.add(schema["$ref"])
+        schema = merge(found, without(schema, {"$ref"}))
     return schema
 
 

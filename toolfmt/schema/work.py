@@ -229,6 +229,8 @@ class SchemaWork:
 
     def _targets(self, reference: object) -> list[Any]:
         """Find what a reference may point to: a place, else whatever has a name of that ending."""
+        if not isinstance(reference, str):
+            return []
         try:
             return [resolve(self._root, reference)]
         except UnresolvableReferenceError:
@@ -239,7 +241,7 @@ class SchemaWork:
                 for key in ("$id", "$anchor", "$dynamicAnchor"):
                     if isinstance(node.get(key), str):
                         self._names.setdefault(_last(node[key]), []).append(node)
-        url, hash_, fragment = str(reference).partition("#")
+        url, hash_, fragment = reference.partition("#")
         found = self._names.get(_last(fragment if hash_ and not fragment.startswith("/") else url), [])
         if not fragment.startswith("/"):
             return list(found)

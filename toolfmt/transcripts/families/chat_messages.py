@@ -275,7 +275,8 @@ def _id(item: JsonObject, key: str, shape: ChatShape) -> str | None:
 def _called(body: JsonObject, call: CallPart, shape: ChatShape) -> CallPart:
     """Read the name and the arguments of a call."""
     call.name = text_at(body, "name") or ""
-    give(call, arguments_at(body, "input" if call.custom else "arguments"))
+    given = arguments_at(body, "input" if call.custom else "arguments")
+    give(call, text_at(body, "input") if call.custom else given)
     if not body.keys() <= _BODY:
         call.extra |= rest(body, _BODY, f"{shape.owner}.function")
     return call

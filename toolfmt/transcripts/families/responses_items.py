@@ -33,7 +33,7 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.citations import cited, flat
 from toolfmt.transcripts.parts.hosted import RESPONSES, hosted, readable
 from toolfmt.transcripts.parts.media import file_name, file_of, from_url, to_url
-from toolfmt.transcripts.parts.values import argument_object, own, rest, word
+from toolfmt.transcripts.parts.values import argument_object, own, rest, text_at, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, arguments, citations, option, text
 
@@ -237,7 +237,7 @@ def _reasoning(item: JsonObject) -> Message:
 
 
 def _read_input(item: JsonObject, part: CallPart) -> bool:
-    part.custom, part.text = True, item.get("input") or ""
+    part.custom, part.text = True, text_at(item, "input") or ""
     return True
 
 
