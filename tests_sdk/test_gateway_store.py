@@ -246,18 +246,18 @@ def test_a_conversation_is_stored_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("recorded", [False, True])
 def test_what_is_deleted_is_gone_with_the_last_that_continues_from_it(recorded: bool, tmp_path: Path) -> None:  # noqa: FBT001 - as above
-    store = Store(f"sqlite:///{tmp_path / 'gateway.db'}")
-    value: Any = {"input": "Hi"}
-    answer: Any = {"output": [{"type": "message", "role": "assistant", "content": "Hello"}]}
-    for ident, earlier in (("a", None), ("b", "a"), ("c", "b"), ("d", None)):
-        store.save(KeptExchange(id=ident, earlier=earlier, face="openai-responses", request=value, answer=answer))
-    left = [["a", "b", "c", "d"], ["a", "b", "c", "d"], ["d"]]
-    for ident, idents in zip("abc", left, strict=True):
-        assert not store.delete(ident, "eve", recorded=recorded)
-        assert store.delete(ident, "", recorded=recorded)
-        assert not store.delete(ident, "", recorded=recorded)
-        assert store.find(ident, "") == []
-        assert [row["id"] for row in store.rows()] == (left[0] if recorded else idents)
+    with closing(Store(f"sqlite:///{tmp_path / 'gateway.db'}")) as store:
+        value: Any = {"input": "Hi"}
+        answer: Any = {"output": [{"type": "message", "role": "assistant", "content": "Hello"}]}
+        for ident, earlier in (("a", None), ("b", "a"), ("c", "b"), ("d", None)):
+            store.save(KeptExchange(id=ident, earlier=earlier, face="openai-responses", request=value, answer=answer))
+        left = [["a", "b", "c", "d"], ["a", "b", "c", "d"], ["d"]]
+        for ident, idents in zip("abc", left, strict=True):
+            assert not store.delete(ident, "eve", recorded=recorded)
+            assert store.delete(ident, "", recorded=recorded)
+            assert not store.delete(ident, "", recorded=recorded)
+            assert store.find(ident, "") == []
+            assert [row["id"] for row in store.rows()] == (left[0] if recorded else idents)
 
 
 def test_two_gateways_make_the_table_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
