@@ -407,6 +407,17 @@ def test_a_client_that_reads_slowly_gets_its_whole_answer() -> None:
     assert found.count(b"x" * 50_000) == 200
 
 
+@pytest.mark.parametrize("face", ASKS)
+def test_no_client_gets_a_call_without_a_name(face: str) -> None:
+    calls = [{"id": "c", "type": "function", "function": {"name": name, "arguments": "{}"}} for name in ("look", None)]
+    choice = {"index": 0, "message": {"role": "assistant", "tool_calls": calls}, "finish_reason": "tool_calls"}
+    said = [head(b"200 OK", b"application/json"), json.dumps({"choices": [choice]}).encode()]
+    with raw(lambda: iter(said)) as upstream, gateway(one(upstream)) as url:
+        response = ask(face, url, stream=False)
+    assert response.status_code == 502
+    assert "cannot be read" in response.text
+
+
 def test_an_endless_answer_is_bounded() -> None:
     with raw(_much) as upstream, gateway(one(upstream)) as url:
         response = ask("anthropic", url, stream=True)

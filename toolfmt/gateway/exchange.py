@@ -25,7 +25,15 @@ from toolfmt.gateway.echoing import completing
 from toolfmt.gateway.failing import ExchangeError, UpstreamError, bad_answer, refusal
 from toolfmt.gateway.handling import Asked, GatewayAnswer, Handler
 from toolfmt.gateway.journal import log_line
-from toolfmt.gateway.streaming import UNREADABLE, complete_batches, in_batches, read_batches, single, written_batches
+from toolfmt.gateway.streaming import (
+    UNREADABLE,
+    complete_batches,
+    in_batches,
+    named,
+    read_batches,
+    single,
+    written_batches,
+)
 from toolfmt.gateway.text import TextRequest
 from toolfmt.gateway.text_stream import AsyncEvents
 from toolfmt.gateway.threads import worked
@@ -209,10 +217,10 @@ class Conversing(Handler):
 
 
 def _info(value: JsonValue, format: str) -> AnswerInfo:  # noqa: A002 - the field's name
-    """Return what is known of a whole answer that can be read."""
+    """Return what is known of a whole answer; raises `UpstreamError` for a call without a name."""
     reader = AnswerReader(format)
-    reader.feed(value)
-    reader.close()
+    for event in (*reader.feed(value), *reader.close()):
+        named(event)
     return reader.info
 
 

@@ -45,17 +45,18 @@ async def read_batches(batches: AsyncIterable[list[JsonObject]], reader: AnswerR
     try:
         async for batch in batches:
             for value in batch:
-                events += map(_named, reader.feed(value))
+                events += map(named, reader.feed(value))
             yield events
             events = []
-        events += map(_named, reader.close())
+        events += map(named, reader.close())
     except (ToolFmtError, ExchangeError):
         yield events
         raise
     yield events
 
 
-def _named(event: Event) -> Event:
+def named(event: Event) -> Event:
+    """Return an event; raises `UpstreamError` for a call without a name."""
     if isinstance(event, CallFailed) and not event.name:
         raise bad_answer(UNREADABLE, event.detail)
     return event
