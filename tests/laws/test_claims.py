@@ -96,7 +96,17 @@ def test_an_argument_after_the_end_of_its_call_makes_it_fail(dialect: Dialect[st
 
 
 def test_a_misspelt_argument_makes_its_call_fail(dialect: Dialect[str]) -> None:
-    for key in ("unit", "unitss", "Units", "`units`", "**units**", "units:", "forecast.units", "--units"):
+    for key in (
+        "unit",
+        "unitss",
+        "Units",
+        "`units`",
+        "**units**",
+        "units:",
+        "forecast.units",
+        "--units",
+        "unitsNote: ",
+    ):
         try:
             text = _forecast(dialect, {"city": "Oslo", key: "metric"})
         except UnrepresentableError:
@@ -143,6 +153,27 @@ def test_the_closer_of_another_format_is_in_no_value(dialect: Dialect[str]) -> N
     for other in ("[/TOOL_CALLS]", "<|tool_call_end|>", "}", ")", "]") if closer else ():
         damaged = text[:end] + other + rest
         assert _calls(dialect, damaged) == [], damaged
+
+
+def test_marks_of_another_width_make_no_other_call(dialect: Dialect[str]) -> None:
+    given: JsonObject = {"city": "Oslo", "units": "metric"}
+    text = _forecast(dialect, given)
+    end = text.index("metric") + len("metric")
+    for mark, wide in zip("</>\"'", "\uff1c\uff0f\uff1e\uff02\uff07", strict=True):
+        first = text.find(mark, text.index("city") + len("city"))
+        once = text if first < 0 else text[:first] + wide + text[first + 1 :]
+        for damaged in (text[:end] + text[end:].replace(mark, wide), once):
+            for repair in (False, True):
+                result = parse(damaged, dialect=dialect, tools=[FORECAST], repair=repair)
+                assert all(call.arguments == given for call in result.calls), damaged
+
+
+def test_a_doubled_closer_is_in_no_value(dialect: Dialect[str]) -> None:
+    text = _forecast(dialect, {"city": "Oslo", "units": "metric"})
+    end = text.index("metric") + len("metric")
+    if (closer := re.match(r"\s*</[^<>]+>", text[end:])) is not None:
+        damaged = f"{text[:end]}\n{closer.group().strip()} {text[end:]}"
+        assert _calls(dialect, damaged) in ([], [{"city": "Oslo", "units": "metric"}]), damaged
 
 
 def test_the_next_call_is_no_argument_of_one_that_lacks_some(dialect: Dialect[str]) -> None:

@@ -158,12 +158,17 @@ def misnamed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
         return ""
     if enclosing is not None:
         return f"the key {enclosing!r} holds the arguments a second time"
-    named = next((key for key, value in odd.items() if value == tool.name), None)
-    if named is not None:
-        return f"the key {named!r} holds the tool's name: it is no argument"
-    missing = [name for name in property_names(schema) if name not in arguments]
-    near = ((key, name) for key in odd for name in missing if is_nearly(key, name))
-    return next((f"no argument is called {key!r}: write {name!r}" for key, name in near), "")
+    return next((detail for key, value in odd.items() if (detail := _belongs(key, value, arguments, tool))), "")
+
+
+def _belongs(key: str, value: JsonValue, given: Collection[str], tool: ToolDefinition) -> str:
+    """Describe what an undeclared key of the arguments that are `given` was meant as; "" if it may be one."""
+    if value == tool.name:
+        return f"the key {key!r} holds the tool's name: it is no argument"
+    missing = [name for name in property_names(tool.parameters) if name not in given]
+    phrase = _PHRASE(key) is not None
+    near = next((name for name in missing if is_nearly(key, name) or (phrase and name in key)), None)
+    return "" if near is None else f"no argument is called {key!r}: write {near!r}"
 
 
 def _holds_arguments(value: JsonValue, tool: ToolDefinition) -> bool:

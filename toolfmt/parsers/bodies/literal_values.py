@@ -51,7 +51,7 @@ _SET: Final = regex.compile(
 )
 """The brace of a set: its first value is not a key."""
 _WHOLE_WORD: Final = regex.compile(r"""([^\s,;:()\[\]{}='"<#]{1,5000}+)(?=\s{0,256}[,\]}])""")
-_MARKUP = re.compile(r"\s*(?:&(?:lt|gt|quot|#\d{1,3});|[<>|\u2039\u203a\xab\xbb\uff5c])").match
+_MARKUP = re.compile(r"\s*(?:&(?:lt|gt|quot|#\d{1,3});|[<>|)\]}\u2039\u203a\xab\xbb\uff5c])").match
 """Matches the beginning of a string whose quote is missing."""
 _ODD_BARE: Final = re.compile(r"\s*(?:[:,=()\[\]{}'\"\u2018-\u201d]|/[/*]|\.\.\.|\Z)").match
 """What an unquoted string cannot be: empty, or begun by structure or a typographic quote."""

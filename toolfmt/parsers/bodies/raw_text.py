@@ -331,7 +331,8 @@ class RawText:
     def _broken(self) -> bool:
         """Whether the unclosed value ends like its closer, so that it may contain a broken one."""
         last = self._text.last if self._opened is None else self._own
-        broken = bool(self._closer.ending) and last.endswith(self._closer.ending)
+        name, ending = self._closer.name, self._closer.ending
+        broken = (bool(ending) and last.endswith(ending)) or (bool(name) and f"</{name}" in last)
         return (
             self._text.marked
             or broken

@@ -18,6 +18,8 @@ from toolfmt.parsers.mending.mend_tags import Mend
 _MOST: Final = 24
 """The largest number of places in a call at which something may be missing."""
 _BRACKET: Final = re.compile(r"[)\]}]")
+_ODD_QUOTE: Final = re.compile(r"[=(\[{,]\s{0,8}[\u201c\u201d\u2018\u2019]")
+"""A typographic quote where a value begins; no reading of its text is certain."""
 _PLACE: Final = re.compile(r"(?<!\s)\s*+[,)\]}]|(?<=[=\[{:])(?=[^\s'\"])")
 """A place where a value may end or begin."""
 _NEXT: Final = re.compile(rf"(?<=[^\s,(\[{{])(?=\s+{KEYWORD}\s*=)")
@@ -37,7 +39,7 @@ class LiteralMender:
 
     def mends(self, raw: str) -> Iterator[list[Mend]]:
         """Yield all changes as one group; nothing for a call that was cut off."""
-        if not raw.rstrip().endswith(self._ends):
+        if not raw.rstrip().endswith(self._ends) or _ODD_QUOTE.search(raw):
             return
         signs = _OTHER.sub(lambda found: f"{found[1]}{found[3]}=" if found[3] in self._keys else found.group(), raw)
         if signs != raw:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from toolfmt import jsontext
 from toolfmt.dialect.record import Parser
 from toolfmt.dialect.syntax import BODY_SLOTS, Form, Syntax, markers, spelled
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
@@ -116,6 +117,10 @@ class RepairingParser(PassingParser):
                 yield CallEnd(failure.index + 1 + event.index, call, failure.span)
 
 
+_WIDE = re.compile("[\uff1c\uff1e\uff0f\uff02\uff07]").search
+"""Marks of full width, which were meant as marks of the format and are in a value of a mended call."""
+
+
 class _Mender:
     """Generates the texts that a dialect's broken call may have been meant as."""
 
@@ -135,7 +140,11 @@ class _Mender:
 
     def fits(self, call: ToolInvocation, raw: str) -> bool:
         """Whether a call is of an offered tool, with only its arguments, and no tag or other argument inside one."""
-        if self._tags.holds(call.arguments) or self._tags.closes_after_tag(call.arguments, raw):
+        if (
+            _WIDE(jsontext.dumps(call.arguments))
+            or self._tags.holds(call.arguments)
+            or self._tags.closes_after_tag(call.arguments, raw)
+        ):
             return False
         if not self._tools:
             return True

@@ -22,7 +22,7 @@ _QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb"
 _OPENING = frozenset(f"{_QUOTES}([\\|/")
 _AFTER = frozenset(f"{_QUOTES}\\ \t")
 _BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
-_CLOSING = re.compile(r"(?:<|&lt;)/([^<>&\n]{0,48}?)(?:>|&gt;)?\s*\Z").search
+_CLOSING = re.compile(r"(?:[<\uff1c]|&lt;)[/\uff0f]([^<>&\n]{0,48}?)(?:[>\uff1e]|&gt;)?\s*\Z").search
 _TOKEN_END = re.compile(r"(?:\[/[A-Z_]{3,40}\]|<[|\uff5c][^<>\s]{1,64}>)\s*\Z").search
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _OPENING_TAG = re.compile(r"<\w[^<>/\n]{0,48}>\s*\Z").search
@@ -66,8 +66,10 @@ def ends_nearly(text: str, closer: str) -> bool:
 
 
 def ends_in_tag(text: str) -> bool:
-    """Whether a text ends with a tag, whole or cut, or a bracket that nothing in it opens: another format's closer."""
+    """Whether a text ends with a tag, whole or cut, or a bracket or quote without its pair: another format's closer."""
     last = text.rstrip()[-1:]
+    if last in {'"', "`"} and len(text) < REACH and text.count(last) % 2:
+        return True
     if last in _PAIRS and len(text) < REACH and text.count(last) > text.count(_PAIRS[last]):
         return True
     found = _CLOSING(text)
@@ -91,7 +93,7 @@ def ends_as(text: str, closer: str) -> bool:
 def mentioned(before: str, after: str) -> bool:
     """Whether a marker between two texts is only mentioned: in quotes or brackets, or between words."""
     if after[:1] in _AFTER or _BLANK_BEFORE(before):
-        return bool(after)
+        return bool(after) and (before[-1:] != "\n" or not after.isspace())  # it may be all of its line
     return before[-1:] in _OPENING and bool(after) and after[0] not in "\r\n<"
 
 
