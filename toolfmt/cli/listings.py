@@ -118,8 +118,7 @@ def providers(*, json: Json = False) -> None:
     """List the providers, with the format that each one's models read best."""
     rows = sorted(default_registry().providers, key=lambda row: row.name)
     if json:
-        models = ([list(pattern) for pattern in row.models] for row in rows)
-        lists = ({"aliases": list(row.aliases), "models": found} for row, found in zip(rows, models, strict=True))
+        lists = ({"aliases": list(row.aliases), "models": [*map(list, row.models)]} for row in rows)
         write_json([asdict(row) | found for row, found in zip(rows, lists, strict=True)])
         return
     table = ((row.name, row.dialect, row.api or "", ", ".join(row.aliases), row.summary) for row in rows)
