@@ -17,7 +17,8 @@ from toolfmt.gateway.config import Back, Config, ModelRoute
 
 USER = {"role": "user", "content": "Weather?"}
 NAMES = ("files.read", "files/read", "files_read")
-FUNCTIONS = [{"name": name, "parameters": SCHEMA} for name in NAMES]
+NAMED = SCHEMA | {"properties": {"city": {"type": "string"}, "name": {"type": "string"}}}
+FUNCTIONS = [{"name": name, "parameters": NAMED} for name in NAMES]
 VALUE = {"city": "Bern", "name": "files_read"}
 ASKS: dict[str, tuple[str, Any]] = {
     "openai-chat": (
