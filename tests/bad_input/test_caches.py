@@ -42,7 +42,10 @@ def caches() -> Iterator[tuple[str, Any]]:
             for name, value in held:
                 if inspect.isclass(value) and value.__module__ == info.name:
                     held += [(f"{name}.{inner}", one) for inner, one in vars(value).items()]
-                if hasattr(value, "cache_parameters") and value.__module__ == info.name:
+                if not hasattr(value, "cache_parameters"):
+                    continue
+                # a cache around another package's function has the module of that
+                if value.__module__ == info.name or not value.__module__.startswith("toolfmt."):
                     yield f"{info.name}.{name}", value
 
 

@@ -185,7 +185,7 @@ def test_a_terminal_shows_how_far_it_is(corpus: Path, tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.read() == b""
         assert process.wait() == 1
-    assert re.search(r"890 conversations .*100%.* left ", shown)
+    assert re.search(r"890 conversations.*100%.*0:00:00", shown)
     assert "890 converted to anthropic" in shown
 
 
