@@ -51,7 +51,7 @@ class ElementGrammar:
                 parts.append(f"(?P<{kind}>{self.heads[kind].source})")
         self._number(member, item, parts)
         self.opener_source = "|".join(parts)
-        tag = re.match(r"<[^\s<>={}\"']+", member)
+        tag = re.match(r"<(?:[|\uff5c]\w+[|\uff5c] )?[^\s<>={}\"']+", member)
         self.member_tag = tag.group()[1:] if tag else ""
         nameless = [rf"{re.escape(tag.group())}[\s=/>]"] if tag else []
         self.follow = "|".join([strip_groups(self.opener_source), *nameless])

@@ -180,7 +180,7 @@ class RawText:
             self._levels[-1] -= exact
             self._refuse_empty(cur, found)
             return self._literal(cur, found, ends)
-        follow = ends.follow.match(cur.buf, found.end(), partial=not cur.eof)
+        follow = self._follow(cur, ends, found.end())
         foreign = follow is not None and follow.lastgroup == "parent" and not self._parent.ends(follow["parent"])
         if follow is None or (foreign and not follow.partial):
             written, stem = found.group(), self._closer.text[:-1]
@@ -199,6 +199,14 @@ class RawText:
             self.misspelt = (cur.base + found.start(), cur.base + found.end())
         cur.pos = found.end()
         return True
+
+    def _follow(self, cur: Cursor, ends: Ends, at: int) -> regex.Match[str] | None:
+        """Match what follows a closer; a partial match if another call may begin that shows that this one ended."""
+        found = ends.follow.match(cur.buf, at, partial=not cur.eof)
+        if self._ended is None or cur.eof or ends.after is None:
+            return found
+        after = ends.after.match(cur.buf, at, partial=True)
+        return found if after is None or not after.partial else after
 
     def _refuse_slip(self, cur: Cursor, ends: Ends, closer: regex.Match[str], *, called_over: bool) -> None:
         """Refuse a value with a slip in it; `called_over`: its call has no closer after it."""

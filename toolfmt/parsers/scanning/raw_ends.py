@@ -155,7 +155,10 @@ class Ends:
             follow,
             *([f"(?P<parent>{parent})"] if parent else []),
         ]
-        self.follow = regex.compile(f"{LAYOUT if escaped else GAP}(?:{'|'.join(follows)})", flags)
+        layout = LAYOUT if escaped else GAP
+        self.follow = regex.compile(f"{layout}(?:{'|'.join(follows)})", flags)
+        self.after = regex.compile(f"{layout}(?:{around.after})", flags) if nests else None
+        """What follows an unclosed call; in a text that is cut off in it, `follow` may match something else."""
         if not starts:
             raise DialectRecordError("a value has no closing marker, so that nothing marks where it ends")
         self.escaped = escaped
