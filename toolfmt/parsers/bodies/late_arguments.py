@@ -46,7 +46,8 @@ def _late(names: tuple[str, ...], begins: str) -> regex.Pattern[str]:
     after_comma = rf"[\s;)\]}}]{{0,16}},{between}(?:[\"']{key}[\"']\s{{0,4}}[:=]|{key}(?:=(?=[^=])|:(?=[^:/])))"
     member = rf"{between}(?:[\"']{key}[\"']\s{{0,4}}[:=]|{key}=(?=[^=]))|(?P<line>\s{{0,8}}){key}:\s"
     element = rf"\W{{0,16}}(?<!/)(?:{_TAG}[\"'`]?{key}[\"'`>|<=]|{key}>)"
-    return regex.compile(f"(?:{mark}){{0,3}}+(?:{after_comma}|{member}|{element})")
+    # as few markers as possible: an argument's own tag looks like one once it is whole
+    return regex.compile(f"(?:{mark}){{0,3}}?(?:{after_comma}|{member}|{element})")
 
 
 def _argument(given: Collection[str], tool: ToolDefinition | None, begins: str = "") -> regex.Pattern[str] | None:
