@@ -62,8 +62,7 @@ def main() -> None:
     laws.round_trip(DIALECT, calls)
     laws.chunking(DIALECT, answer, range(len(answer)))
     laws.lossless(DIALECT, answer)
-    for at in range(len(text)):
-        laws.truncated(DIALECT, text, at)
+    laws.truncated(DIALECT, text, range(len(text)))
     print("the laws hold")
 
 

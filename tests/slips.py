@@ -264,7 +264,7 @@ def beginning(dialect: Dialect[str], text: str, at: int, opening: int, tools: Se
     said = "".join(event.text for event in whole if isinstance(event, TextDelta))
     events = laws.read(dialect, [text[:at]], tools)
     where = f"{dialect.name}: cut as {text[:at]!r}"
-    laws.truncated(dialect, text, at, tools)
+    laws.truncated(dialect, text, [at], tools)
     failed = [event for event in events if isinstance(event, CallFailed)]
     assert all(event.reason == "truncated" for event in failed), f"{where} {failed}"
     part = "".join(event.text for event in events if isinstance(event, TextDelta))

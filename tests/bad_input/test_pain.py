@@ -44,9 +44,8 @@ def written(dialect: Dialect[str], *arguments: dict[str, object]) -> str:
 
 def read(dialect: Dialect[str], text: str) -> list[Event]:
     """Read a text whole; nothing is lost, and cut into single characters it is the same."""
-    laws.chunking(dialect, text, range(len(text)), TOOLS)
     laws.lossless(dialect, text, TOOLS)
-    return laws.read(dialect, [text], TOOLS)
+    return laws.chunking(dialect, text, range(len(text)), TOOLS)
 
 
 def calls(events: list[Event]) -> list[object]:
@@ -112,8 +111,7 @@ def test_the_closer_of_another_format_harms_no_call(dialect: Dialect[str], close
 
 def test_a_call_that_is_cut_anywhere_is_no_other_call(dialect: Dialect[str]) -> None:
     text = written(dialect, FULL, FULL) if dialect.traits.parallel else written(dialect, FULL)
-    for at in range(0, len(text), 2):
-        laws.truncated(dialect, text, at, TOOLS)
+    laws.truncated(dialect, text, range(0, len(text), 2), TOOLS)
 
 
 def marks(dialect: Dialect[str]) -> tuple[str, str]:

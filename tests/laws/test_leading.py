@@ -58,8 +58,7 @@ def test_a_draft_in_a_closed_block_is_no_call(dialect: Dialect[str], call: str) 
     assert (reasoning.split()[:4], said) == (["I", "must", "not", "do"], "No.")
     laws.lossless(dialect, text, [TOOL])
     laws.chunking(dialect, text, range(1, len(text)), [TOOL])
-    for at in range(1, len(text), 7):
-        laws.truncated(dialect, text, at, [TOOL])
+    laws.truncated(dialect, text, range(1, len(text), 7), [TOOL])
 
 
 def test_two_blocks_begin_an_answer(dialect: Dialect[str], call: str) -> None:

@@ -25,7 +25,7 @@ def test_a_cut_text_makes_no_call_of_its_own(dialect: Dialect[str], data: st.Dat
     exchange = data.draw(strategies.exchanges(dialect))
     text = laws.round_trip(dialect, exchange.calls, exchange.tools)
     if text:
-        laws.truncated(dialect, text, data.draw(st.integers(0, len(text))), exchange.tools)
+        laws.truncated(dialect, text, [data.draw(st.integers(0, len(text)))], exchange.tools)
 
 
 def test_the_beginning_of_a_marker_at_the_end_is_text(dialect: Dialect[str]) -> None:
@@ -54,6 +54,6 @@ def test_a_parser_that_reports_no_cut_call_breaks_the_law() -> None:
     hermes = default_registry().dialect("hermes")
     silent = replace(hermes, open_parser=lambda options: Silent(hermes.open_parser(options)))
     text = render_calls([{"name": "f", "arguments": {"a": "x"}}], dialect="hermes")
-    laws.truncated(hermes, text, text.index('"x"'))
+    laws.truncated(hermes, text, [text.index('"x"')])
     with pytest.raises(AssertionError, match="nothing reports the call cut at"):
-        laws.truncated(silent, text, text.index('"x"'))
+        laws.truncated(silent, text, [text.index('"x"')])

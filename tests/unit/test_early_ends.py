@@ -204,8 +204,8 @@ def test_brackets_at_the_end_of_the_input_may_begin_the_closer() -> None:
         sources=(),
     )
     text = '[[CALL write {"path": "a", "count": 1}]][[/CALL]]'
+    laws.truncated(brackets, text, range(len(text)), TOOLS)
     for at in range(len(text)):
-        laws.truncated(brackets, text, at, TOOLS)
         laws.chunking(brackets, text[:at], [at - 1] if at else [])
     cut = toolfmt.parse(text[: text.index("]]") + 1], dialect=brackets, tools=TOOLS)
     assert [notice.detail for notice in cut.notices] == ["the call's closing marker is cut off"]

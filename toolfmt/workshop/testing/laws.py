@@ -80,12 +80,15 @@ def round_trip(
     return text
 
 
-def chunking(dialect: Dialect[str], text: str, places: Iterable[int], tools: Sequence[ToolDefinition] = ()) -> None:
-    """Check that the events are the same however the text is cut."""
+def chunking(
+    dialect: Dialect[str], text: str, places: Iterable[int], tools: Sequence[ToolDefinition] = ()
+) -> list[Event]:
+    """Check that the events are the same if the text is cut at these offsets; return those of the whole text."""
     whole = read(dialect, [text], tools)
     pieces = cut(text, places)
     parts = read(dialect, pieces, tools)
     assert parts == whole, f"{dialect.name}: cut as {pieces!r}\n  {parts}\nfor whole\n  {whole}"
+    return whole
 
 
 def ordered(events: Sequence[Event]) -> None:
@@ -235,15 +238,19 @@ def _value(text: str, at: int) -> tuple[JsonValue, int] | None:
     return json.loads(pieces.text()), at + cur.pos
 
 
-def truncated(dialect: Dialect[str], text: str, at: int, tools: Sequence[ToolDefinition] = ()) -> None:
-    """Check that a truncated text gives only calls of the whole text, in order, and a failure for the one that is cut.
+def truncated(dialect: Dialect[str], text: str, places: Iterable[int], tools: Sequence[ToolDefinition] = ()) -> None:
+    """Check that a text that ends at one of these offsets gives only calls of the whole text, and reports what is cut.
 
     A call in reasoning whose closing marker was cut off may be a draft, which may be read as a guess. A cut before the
     name of the first argument may leave text.
     """
     ends = [event for event in read(dialect, [text], tools) if isinstance(event, CallEnd)]
+    for at in places:
+        _cut_short(dialect, text, at, ends, read(dialect, [text[:at]], tools))
+
+
+def _cut_short(dialect: Dialect[str], text: str, at: int, ends: list[CallEnd], events: list[Event]) -> None:
     whole = [end.call for end in ends]
-    events = read(dialect, [text[:at]], tools)
     part = [event.call for event in events if isinstance(event, CallEnd)]
     if any(isinstance(event, Notice) and event.kind == "open_reasoning" for event in events):
         left = iter(whole)
