@@ -40,11 +40,7 @@ def dialects() -> list[Dialect[str]]:
 
 def kinds() -> list[Dialect[str]]:
     """Give fewer of them, for tests that take long: of each field, one that has it and one that has not."""
-    known = {dialect.name: dialect for dialect in dialects()}
-    if everything:
-        return list(known.values())
-    found = {name: frozenset((path, bool(value)) for path, value in parts(dialect)) for name, dialect in known.items()}
-    return [known[name] for name in sorted(representatives(found))]
+    return [dialect for dialect in dialects() if everything or dialect.name in _kinds()]
 
 
 def bodies() -> list[Dialect[str]]:
@@ -85,10 +81,20 @@ def share(items: Sequence[T], turn: int, count: int) -> Sequence[T]:
 
 
 @cache
+def _parts_of_all() -> dict[str, frozenset[Part]]:
+    return {dialect.name: parts(dialect) for dialect in default_registry() if dialect.syntax is not None}
+
+
+@cache
 def _chosen() -> frozenset[str]:
-    return frozenset(
-        representatives({dialect.name: parts(dialect) for dialect in default_registry() if dialect.syntax})
-    )
+    return frozenset(representatives(_parts_of_all()))
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    known = {name: parts for name, parts in _parts_of_all().items() if name in _chosen()}
+    fields = {name: frozenset((path, bool(value)) for path, value in parts) for name, parts in known.items()}
+    return frozenset(representatives(fields))
 
 
 def representatives(parts: Mapping[str, frozenset[Part]]) -> list[str]:

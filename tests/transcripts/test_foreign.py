@@ -75,24 +75,22 @@ def words(transcript: Transcript) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("origin", EXAMPLES)
-def test_nothing_is_less_without_a_word(origin: str, name: str) -> None:
+def test_nothing_is_less_without_a_word(origin: str) -> None:
     value = EXAMPLES[origin]
-    target = "anthropic" if name == "openai-chat" else "openai-chat"
-    try:
-        made = convert(value, source=name, target=target)
-    except ToolFmtError:
-        assert name != origin
-        return
-    written = json.dumps(made.value, ensure_ascii=False)
-    missing = [
-        text
-        for text in words(find(origin).read(value))
-        if json.dumps(text, ensure_ascii=False)[1:-1] not in written.replace('\\"', '"')
-        and text not in written.replace('\\"', '"')
-    ]
-    assert not missing or [loss for loss in made.losses if loss.severity in ("content", "meaning")]
+    said = words(find(origin).read(value))
+    for name in NAMES:
+        target = "anthropic" if name == "openai-chat" else "openai-chat"
+        try:
+            made = convert(value, source=name, target=target)
+        except ToolFmtError:
+            assert name != origin
+            continue
+        written = json.dumps(made.value, ensure_ascii=False).replace('\\"', '"')
+        missing = [
+            text for text in said if json.dumps(text, ensure_ascii=False)[1:-1] not in written and text not in written
+        ]
+        assert not missing or [loss for loss in made.losses if loss.severity in ("content", "meaning")], name
 
 
 CHAT = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -135,10 +136,13 @@ def unfinished(source: str) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("ident", ["", "a"])
 @pytest.mark.parametrize(
-    ("source", "target"),
-    [(source, target) for at, source in enumerate(RELAYED) for target in sampling.share(TEXTUAL, at, 3)],
+    ("source", "target", "ident"),
+    [
+        (source, target, ident)
+        for at, source in enumerate(RELAYED)
+        for target, ident in sampling.share([*product(TEXTUAL, ("", "a"))], at, 5)
+    ],
 )
 def test_a_broken_stream_ends_in_an_error_after_what_came_before(source: str, target: str, ident: str) -> None:
     """Whatever the chunks: what arrived is passed on, then comes an error of the target's, and nothing raises."""
