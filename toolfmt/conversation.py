@@ -21,7 +21,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from toolfmt import jsontext
 from toolfmt.errors import ArgumentsError, ParseError, Problem
-from toolfmt.model import JsonObject, JsonValue, ToolInvocation
+from toolfmt.model import CallProvenance, Certainty, JsonObject, JsonValue, ToolInvocation
 
 SIGNATURE: Final = ".signature"
 """How the key of a call's signature ends among the further fields of a `ToolInvocation`; its owner comes before."""
@@ -79,7 +79,8 @@ class CallPart:
     """A tool call: `arguments` as a JSON value, or `text` as the model wrote them, or both.
 
     `custom` calls carry free text instead of JSON. `namespace` is the tool's group.
-    `signature` is data that the owner requires back with the call.
+    `signature` is data that the owner requires back with the call. `provenance` and `certainty` are those of its
+    reading, which no transcript format can write.
     """
 
     name: str
@@ -91,11 +92,14 @@ class CallPart:
     signature: str | None = None
     owner: str = ""
     extra: JsonObject = field(default_factory=_object)
+    provenance: CallProvenance = field(default="api", repr=False, compare=False)
+    certainty: Certainty = field(default="exact", repr=False, compare=False)
 
     @classmethod
     def of(cls, call: ToolInvocation) -> CallPart:
         """Make a part from a call; a further field `OWNER.signature` is the call's signature."""
         made = cls(call.name, call.arguments, call.raw_arguments, call.id, namespace=call.server, extra=call.extra)
+        made.provenance, made.certainty = call.provenance, call.certainty
         for key in (key for key in call.extra if key.endswith(SIGNATURE)):
             made.signature, made.owner = call.extra[key], key.removesuffix(SIGNATURE)
             made.extra = {other: value for other, value in call.extra.items() if other != key}
@@ -123,7 +127,13 @@ class CallPart:
         if not jsontext.is_object(value):
             raise ArgumentsError(self.name, (Problem("", "type", "the arguments are not a JSON object"),))
         return ToolInvocation(
-            name=self.name, arguments=value, id=self.id, raw_arguments=self.text, server=self.namespace
+            name=self.name,
+            arguments=value,
+            id=self.id,
+            raw_arguments=self.text,
+            server=self.namespace,
+            provenance=self.provenance,
+            certainty=self.certainty,
         )
 
 

@@ -41,6 +41,17 @@ class _Frozen(BaseModel):  # whose texts are strict, because pydantic would deco
         self.__pydantic_validator__.validate_python(fields, self_instance=self)
 
 
+def written_fields(record: BaseModel) -> JsonObject:
+    """Return the fields of a record, and of records in them, as they are before they are written."""
+    return {name: _written(value) for name, value in record}
+
+
+def _written(value: object) -> JsonValue:
+    if isinstance(value, BaseModel):
+        return written_fields(value)
+    return [_written(one) for one in cast("tuple[object, ...]", value)] if isinstance(value, tuple) else value
+
+
 class ToolDefinition(_Frozen):
     """A tool as shown to a model: a name, a description, a JSON Schema of its arguments.
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import toolfmt
-from toolfmt.events import CallEnd
+from toolfmt.agents import AgentState
+from toolfmt.conversation import CallPart
+from toolfmt.events import CallEnd, CallFailed
+from toolfmt.transcripts.answering.answer_message import answer_message
 
 TOOLS = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
 HERMES = '<tool_call>{"name": "f", "arguments": %s}</tool_call>'
@@ -50,3 +55,20 @@ def test_a_slip_of_one_call_is_none_of_the_next() -> None:
 def test_a_mended_call_is_guessed() -> None:
     (call,) = toolfmt.parse(HERMES % '{a: "x"}', dialect="hermes", repair=True).calls
     assert call.certainty == "guessed"
+
+
+@pytest.mark.parametrize(("dialect", "answer", "certainty"), CASES)
+def test_the_parts_of_an_answer_keep_how_certain_its_calls_are(dialect: str, answer: str, certainty: str) -> None:
+    result = toolfmt.parse(answer, dialect=dialect, tools=TOOLS)
+    state = AgentState.of("f!").with_messages(answer_message(result.events))
+    (stored,) = AgentState.from_json(json.loads(json.dumps(state.to_json()))).messages[1:]
+    for parts in (result.parts, stored.parts):
+        (made,) = [part.invocation for part in parts if isinstance(part, CallPart)]
+        assert (made.certainty, made.provenance) == (certainty, result.calls[0].provenance)
+
+
+def test_the_part_of_a_failed_call_is_guessed() -> None:
+    failed = CallFailed(0, '{"a": "x"}', "truncated", "it was cut off", (0, 10), "f")
+    (part,) = answer_message([failed]).parts
+    assert isinstance(part, CallPart)
+    assert part.invocation.certainty == "guessed"

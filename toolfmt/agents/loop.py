@@ -148,8 +148,11 @@ class AgentLoop:
         returned as it is; any other begins a run. `decisions` map the ids of `state.pending` to `Approved`, `Denied`
         or `Answered`.
         """
+        last = AgentState()
         async with aclosing(self.iterate(start, state=state, decisions=decisions)) as states:
-            return [one async for one in states][-1]
+            async for one in states:  # a list of them would hold the whole conversation once for each step
+                last = one
+        return last
 
     @_checked
     async def iterate(

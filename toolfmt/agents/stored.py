@@ -32,8 +32,8 @@ from toolfmt.conversation import (
     ResultPart,
     TextPart,
 )
-from toolfmt.errors import ParseError
-from toolfmt.model import JsonObject, JsonValue
+from toolfmt.errors import ParseError, UnrepresentableError
+from toolfmt.model import JsonObject, JsonValue, written_fields
 from toolfmt.transcripts.parts.pieces import SharedSource
 
 VERSION: Final = 1
@@ -53,7 +53,10 @@ _T = TypeVar("_T")
 
 def dump(record: object) -> JsonObject:
     """Write a record; raises `UnrepresentableError` with the place of a value that JSON cannot hold."""
-    value: JsonObject = {"version": VERSION, **plain(record)}
+    try:
+        value: JsonObject = {"version": VERSION, **plain(record)}
+    except RecursionError:
+        raise UnrepresentableError("JSON", "", "it is nested too deeply, or contains itself") from None
     wrong = jsontext.unwritable(value)
     if wrong is not None:
         raise wrong
@@ -77,7 +80,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, BaseModel):
-        return plain(value.model_dump())
+        return plain(written_fields(value))
     if is_dataclass(value) and not isinstance(value, type):
         tag = {"type": _TAGS[kind]} if (kind := type(value)) in _TAGS else {}
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}

@@ -29,7 +29,7 @@ class BrokenCalls:
         """Follow the text in `passed`."""
         self._table = table
         self._passed = passed
-        self._begun: tuple[str, int] | None = None  # what one begins with, and how many pieces of text come before
+        self._begun: str | None = None  # what one begins with
         self._owners = frozenset[str]()
         """The dialects that have all markers of it."""
         self.quoted = -1
@@ -40,15 +40,16 @@ class BrokenCalls:
         table = self._table
         begins = mark in table.matches or mark in table.openers or mark not in table.marks
         shared = self._owners.intersection(table.owners.get(mark, ()))
-        if self._begun and shared:
+        if self._begun is not None and shared:
             self._owners = shared
             self._begun = self._begun if begins else None
-        if begins and not (self._begun and self._begins_call(mark)):
+        if begins and not (self._begun is not None and self._begins_call(mark)):
             self.begin(mark)
 
     def begin(self, mark: str = "") -> None:
         """Note that a broken call begins here, with a marker or with a header."""
-        self._begun = mark, self._passed.count
+        self._begun = mark
+        self._passed.keep_near(_NEAR)
         self._owners = frozenset(self._table.owners.get(mark, ()))
 
     def holds(self, found: Detection) -> bool:
@@ -64,13 +65,12 @@ class BrokenCalls:
 
     def _begins_call(self, following: str) -> bool:
         """Whether a call begins with the marker, and not a sentence; `following` is after what was passed."""
-        if self._begun is None or not self._begun[0]:
-            return self._begun is not None
-        mark = self._begun[0]
+        mark = self._begun
+        if not mark:
+            return mark is not None
         head = _TAG_HEAD if mark[0] == "<" and ">" not in mark else _HEAD
         return head.match(self._said() + following) is not None
 
     def _said(self) -> str:
         """What was passed since the marker."""
-        mark, count = self._begun or ("", self._passed.count)
-        return self._passed.after(count, _NEAR)[len(mark) :]
+        return "" if self._begun is None else self._passed.near()[len(self._begun) :]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import islice
 from typing import Final
 
 from toolfmt.detection.bare_json import JsonExtent
 from toolfmt.detection.values import OpenValues
 from toolfmt.events import Event, ReasoningDelta, TextDelta
+from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.parsers.scanning.surroundings import Surroundings
 
 
@@ -25,7 +25,7 @@ class Passed:
         """Up to here the text was emitted, or belongs to a marker of reasoning."""
         self.held = -1
         """Where the first marker is whose meaning depends on the dialect; -1 if there is none."""
-        self._pieces: list[str] = []
+        self._pieces = Pieces()
         self._pending: list[str] = []
         self._new = False
         """More than white space is pending."""
@@ -37,10 +37,14 @@ class Passed:
         self._drafted = False
         self._masks: list[tuple[int, int]] = []
         self._strings = Strings()
-        self._followed = 0
+        self._unfollowed = Pieces()
+        """What `_strings` has not read yet."""
         self._new_values = values
         self._values: OpenValues | None = None
-        self._counted = 0
+        self._uncounted = Pieces()
+        """What `_values` have not read yet."""
+        self._near = Pieces()
+        self._room = 0
 
     def shown(self) -> bool:
         """Whether a marker here is part of a quotation of any length."""
@@ -48,13 +52,12 @@ class Passed:
 
     def in_string(self) -> bool:
         """Whether a string of code, or of a JSON answer, is open here."""
-        self._strings.go("".join(self._pieces[self._followed :]))
-        self._followed = len(self._pieces)
+        self._strings.go(self._unfollowed.take())
         return self._strings.inside()
 
     def in_value(self) -> bool:
         """Whether a value is open here, of a call whose beginning no format knows."""
-        text, self._counted = "".join(self._pieces[self._counted :]), len(self._pieces)
+        text = self._uncounted.take()
         if self._values is None and "<" in text:
             self._values = self._new_values()
         if self._values is None:
@@ -74,10 +77,18 @@ class Passed:
         self._keep(marks)
 
     def _keep(self, text: str) -> None:
-        self._pieces.append(text)
+        self._add(text)
         self._pending.append(text)
-        self.offset += len(text)
         self._new = self._new or not text.isspace()
+
+    def _add(self, text: str) -> None:
+        self._pieces.add(text)
+        self._unfollowed.add(text)
+        self._uncounted.add(text)
+        self.offset += len(text)
+        if self._room > 0:
+            self._near.add(text[: self._room])
+            self._room -= len(text)
 
     def mask(self) -> None:
         """Mask the next character, so that the chosen parser does not read a call here."""
@@ -121,12 +132,11 @@ class Passed:
         self._thought = -1
         self._skip(marker)
         self.around = Surroundings()
-        self._strings, self._followed = Strings(), len(self._pieces)  # no string continues after reasoning
-        self._values, self._counted = None, len(self._pieces)
+        self._strings, self._unfollowed = Strings(), Pieces()  # no string continues after reasoning
+        self._values, self._uncounted = None, Pieces()
 
     def _skip(self, marker: str) -> None:
-        self._pieces.append(marker)
-        self.offset += len(marker)
+        self._add(marker)
         self._pending, self._new, self._fresh = [], False, True
         self.emitted = self.offset
 
@@ -152,23 +162,17 @@ class Passed:
             self.emitted = start + len(body)
         self._pending, self._new = [text[len(body) :]], False
 
-    @property
-    def count(self) -> int:
-        """In how many pieces the text came."""
-        return len(self._pieces)
+    def keep_near(self, most: int) -> None:
+        """Keep the first `most` characters of what follows for `near`."""
+        self._near, self._room = Pieces(), most
 
-    def after(self, count: int, most: int) -> str:
-        """Return the text after so many pieces, as far as it is looked at."""
-        text = ""
-        for piece in islice(self._pieces, count, count + most):
-            text += piece[: most - len(text)]
-            if len(text) == most:
-                break
-        return text
+    def near(self) -> str:
+        """Return the text after the last `keep_near`, as far as it is looked at."""
+        return self._near.text()
 
     def text(self) -> str:
         """Return the whole text."""
-        return "".join(self._pieces)
+        return self._pieces.text()
 
     def emitted_text(self) -> str:
         """Return the text without reasoning."""

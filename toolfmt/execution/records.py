@@ -13,10 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticSerializationError
 
 from toolfmt import jsontext
-from toolfmt.errors import ExecutionError, Problem, ToolFmtError, close_names, did_you_mean
-from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult
+from toolfmt.errors import ExecutionError, Problem, ToolFmtError, UnrepresentableError, close_names, did_you_mean
+from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult, written_fields
 
 FailureKind: TypeAlias = Literal[
     "unknown_tool",
@@ -83,11 +84,13 @@ class ToolExecution(BaseModel):
 
         Raises `UnrepresentableError` with the place of what JSON cannot hold, such as a lone surrogate in the call.
         """
-        result = dict(self.result) | {"media": [dict(one) for one in self.result.media]}
-        wrong = jsontext.unwritable({"call": dict(self.call), "result": result})
-        if wrong is not None:
+        read = {"call": written_fields(self.call), "result": written_fields(self.result)}
+        if (wrong := jsontext.unwritable(read)) is not None:
             raise wrong
-        return super().model_dump_json(**options)
+        try:
+            return super().model_dump_json(**options)
+        except PydanticSerializationError:  # it writes fewer levels than a state has
+            raise UnrepresentableError("JSON", "", "it is nested too deeply") from None
 
     @property
     def value(self) -> JsonValue:

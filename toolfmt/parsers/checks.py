@@ -29,7 +29,7 @@ from toolfmt.events import (
 from toolfmt.ids import made
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.driving import PassingParser
-from toolfmt.parsers.scanning.pieces import Pieces
+from toolfmt.parsers.scanning.pieces import KeptEvents, Pieces
 from toolfmt.schema import extra_arguments, problems, relax
 
 _BESIDE = frozenset(
@@ -69,7 +69,7 @@ class CheckedParser(PassingParser):
         self._strict = strict
         self._exact = exact
         self._ids = ids
-        self._held: list[Event] = []
+        self._held = KeptEvents()
         self._seen = Pieces()
         self._beside = False
 
@@ -89,7 +89,7 @@ class CheckedParser(PassingParser):
         events = super().close()
         if not self._strict:
             return events
-        held, self._held = self._held, []
+        held = self._held.take()
         source = self._seen.text()
         calls = sum(isinstance(event, CallEnd) for event in held)
         return [self._alone(event, source, calls) for event in (*held, *events)]
@@ -105,7 +105,7 @@ class CheckedParser(PassingParser):
         if CallFailed in kinds:
             events = [self._named(event) if isinstance(event, CallFailed) else event for event in events]
         if self._strict and (self._held or any(isinstance(event, CallEnd) for event in events)):
-            self._held.extend(events)
+            self._held.add(events)
             return []
         return events
 

@@ -11,7 +11,7 @@ from toolfmt.dialect.record import Parser
 from toolfmt.errors import ParseError
 from toolfmt.events import ArgumentsDelta, CallStart, Event
 from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading
-from toolfmt.parsers.scanning.pieces import MOST, no_events
+from toolfmt.parsers.scanning.pieces import MOST, KeptEvents, Pieces, no_events
 from toolfmt.parsers.scanning.sink import Sink
 
 Find: TypeAlias = Callable[[list[Event], str], Sequence[Event]]
@@ -137,21 +137,21 @@ class AtEnd(PassingParser):
         """Wrap `parser`; chunks after the first `most` characters are not kept for `find`."""
         super().__init__(parser)
         self._find, self._room = find, most
-        self._source: list[str] = []
-        self._events: list[Event] = []
+        self._source = Pieces()
+        self._events = KeptEvents()
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the next chunk and return its events."""
         if self._room > 0:
-            self._source.append(chunk)
+            self._source.add(chunk)
             self._room -= len(chunk)
         return super().feed(chunk)
 
     def close(self) -> list[Event]:
         """Finish reading and return the remaining events."""
         events = super().close()
-        return [*events, *self._find(self._events, "".join(self._source))]
+        return [*events, *self._find(self._events.take(), self._source.text())]
 
     def _passed(self, events: list[Event]) -> list[Event]:
-        self._events += [event for event in events if not isinstance(event, CallStart | ArgumentsDelta)]
+        self._events.add(event for event in events if not isinstance(event, CallStart | ArgumentsDelta))
         return events

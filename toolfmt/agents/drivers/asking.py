@@ -28,6 +28,7 @@ from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, In
 from toolfmt.model import JsonObject, ToolInvocation
 from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.reading.leaks import drop_leaks
+from toolfmt.parsers.scanning.pieces import KeptEvents, Pieces
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.comparing.losses import Loss
@@ -151,10 +152,10 @@ class Asker:
         async def once(_: int) -> ModelAnswer:
             self._begin({"messages": list(chat)}, tuple(losses), transcript)
             pieces, info = source(chat)
-            raw: list[str] = []
+            raw = Pieces()
             events = await self._received(_parsed(pieces, open_parser(), raw))
             end = next((one.span[0] for one in events if isinstance(one, Notice) and one.kind == "after_end"), None)
-            return received(self._runtime, _complete(_mended(events), info), info, "".join(raw)[:end])
+            return received(self._runtime, _complete(_mended(events), info), info, raw.text()[:end])
 
         return await self._patience.ask(once)
 
@@ -168,13 +169,13 @@ class Asker:
         self, batches: AsyncGenerator[list[Event]], change: Callable[[Event], Event] = lambda event: event
     ) -> list[Event]:
         """Emit events as they come, each changed by `change`, and return all of them."""
-        events: list[Event] = []
+        events = KeptEvents()
         async with aclosing(batches):
             async for batch in batches:
                 for event in map(change, batch):
-                    events.append(event)
+                    events.add([event])
                     self._runtime.report(AnswerReceived, event=event)
-        return events
+        return events.take()
 
     def _without_leaks(self, events: list[Event]) -> list[Event]:
         """Remove text that merely echoes a call's arguments; a notice reports it."""
@@ -222,11 +223,11 @@ class _Own:
                 return event
 
 
-async def _parsed(pieces: AsyncIterator[str], parser: Parser[str], raw: list[str]) -> AsyncGenerator[list[Event]]:
+async def _parsed(pieces: AsyncIterator[str], parser: Parser[str], raw: Pieces) -> AsyncGenerator[list[Event]]:
     """Yield the events of each piece of a text, up to the end of the turn; the pieces are added to `raw`."""
     async with closing(pieces) as texts:
         async for text in texts:
-            raw.append(text)
+            raw.add(text)
             yield parser.feed(text)
             if has_ended(parser):
                 break

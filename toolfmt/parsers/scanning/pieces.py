@@ -1,14 +1,15 @@
-"""Collects short pieces of text as few long strings.
+"""Collects short pieces of text as few long strings, and their events as few long ones.
 
-A string object costs about fifty bytes besides its characters, so a megabyte
-in tokens of four characters would take sixteen.
+A string object costs about fifty bytes besides its characters and an event twice that, so a megabyte in tokens of
+four characters would take sixteen, and forty with its events.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
-from toolfmt.events import Event
+from toolfmt.events import Event, coalesce
 
 MOST = 512
 """The number of short pieces before they are joined; each character is joined at most twice."""
@@ -91,3 +92,28 @@ class Pieces:
         text = self.text()
         self._long.clear()
         return text
+
+
+class KeptEvents:
+    """A growing list of events, with adjacent deltas joined."""
+
+    def __init__(self) -> None:
+        self._joined: list[Event] = []
+        self._recent: list[Event] = []
+
+    def __bool__(self) -> bool:
+        """Whether anything was added."""
+        return bool(self._recent or self._joined)
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Add events."""
+        self._recent += events
+        if len(self._recent) >= MOST:
+            self._joined += coalesce(self._recent)
+            self._recent.clear()
+
+    def take(self) -> list[Event]:
+        """Return all events so far and clear them."""
+        events = self._joined + self._recent
+        self._joined, self._recent = [], []
+        return events

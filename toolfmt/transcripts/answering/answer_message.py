@@ -64,7 +64,7 @@ class _Parts:
                 self._parts.append(CallPart.of(call))
             case CallFailed(index, raw, name=name) if name:
                 self._prove(self._at)
-                self._parts.append(CallPart(name, None, raw, self._ids.get(index)))
+                self._parts.append(CallPart(name, None, raw, self._ids.get(index), certainty="guessed"))
             case ArgumentsDelta() | _:
                 pass
 
