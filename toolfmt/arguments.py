@@ -76,6 +76,10 @@ def check_text(text: object, what: str = "a piece of an answer") -> None:
         advice = ": decode bytes first"
     elif isinstance(text, dict | list) or hasattr(text, "model_dump"):
         advice = ": toolfmt.read_answer reads the answer objects of APIs"
+    elif hasattr(text, "read"):
+        advice = ": read the file first"
+    elif hasattr(text, "__next__") or hasattr(text, "__aiter__"):
+        advice = ": toolfmt.parse_stream reads a stream of pieces"
     elif text is None:
         advice = ": a message without content has its calls beside it; give the whole response to toolfmt.read_answer"
     raise TypeError(f"{what} is a str, not {kind}{advice}")

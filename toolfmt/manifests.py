@@ -43,7 +43,7 @@ SECTION: Final = "\n\n"
 HEADING: Final = "## Accessible Tools\n\n"
 """The heading of a manifest that has none of its own."""
 _NEAR_PLACE: Final = re.compile(
-    r"\{\{-?\s*tool(?:s|_list|_descriptions?)?\s*(?:\|[^{}]{0,100})?-?\}\}"
+    r"\{\{-?\s*tool(?:[a-z]|_list|_descriptions?)?\s*(?:\|[^{}]{0,100})?-?\}\}?"
     r"|(?<!\{)\{\s*tools\s*\}(?!\})|\{%-?\s*tools\s*-?%\}",
     re.IGNORECASE,
 )
@@ -113,15 +113,14 @@ def inject(  # noqa: PLR0913 - each is a choice of the caller's
     manifest begins with a heading, and the manifest. If there are no tools, `missing` replaces the manifest. The other
     parameters are those of `manifest`. Raises `TemplateError` for a misspelt `{{tools}}`, and as `manifest` does.
     """
-    near = None if _PLACE.search(prompt) else _NEAR_PLACE.search(prompt)
-    if near is not None:
-        raise TemplateError(f"the prompt: write {{{{tools}}}} instead of {near.group()!r}")
+    _check_place(prompt)
     text = manifest(tools, template=template, examples=examples, on_broken=on_broken, **choice)
     return placed(prompt, text, missing)
 
 
 def placed(prompt: str, text: str, missing: str = NO_TOOLS) -> str:
-    """Put a manifest in its place in a prompt."""
+    """Put a manifest in its place in a prompt; raises `TemplateError` for a misspelt `{{tools}}`."""
+    _check_place(prompt)
     if not _PLACE.search(prompt):
         heading = "" if text.startswith("#") else HEADING
         return f"{prompt}{SECTION}{heading}{text}" if text else prompt
@@ -129,6 +128,12 @@ def placed(prompt: str, text: str, missing: str = NO_TOOLS) -> str:
         return PREFIX + text if text else missing
     # A function, because its result is inserted unchanged: neither escapes nor places in it are replaced.
     return _PLACE.sub(lambda _: "\n" + (text or missing), prompt)
+
+
+def _check_place(prompt: str) -> None:
+    near = None if _PLACE.search(prompt) else _NEAR_PLACE.search(prompt)
+    if near is not None:
+        raise TemplateError(f"the prompt: write {{{{tools}}}} instead of {near.group()!r}")
 
 
 def _without_comments(prompt: str) -> str:

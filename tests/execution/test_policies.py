@@ -661,14 +661,14 @@ def test_a_policy_that_could_not_work_is_not_made() -> None:
         ProjectBoundaries("/srv")
 
 
-@pytest.mark.parametrize("answer", ["yes", "Y ", "true"])
-def test_a_text_that_says_yes_is_no_approval_and_the_log_says_so(
-    registry: ToolRegistry, answer: str, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("answer", ["yes", "Y ", "true", "OK", None, 1])
+def test_only_true_approves_and_the_log_says_so(
+    registry: ToolRegistry, answer: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     executor = Executor(registry, policies=[Approval(lambda _: answer)])
     (execution,) = executor.execute_sync([call("delete")])
     assert execution.failure == "rejected"
-    assert "only True approves: a text is the reason to reject a call" in caplog.text
+    assert "return True to approve, and False or a reason to reject" in caplog.text
 
 
 def test_arguments_that_are_no_json_are_the_first_to_go(registry: ToolRegistry, ran: list[str]) -> None:

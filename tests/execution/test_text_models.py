@@ -176,6 +176,12 @@ def test_what_a_function_raises_is_the_driver_s_error() -> None:
     assert not caught.value.retryable
 
 
+def test_a_function_without_a_further_answer_says_so() -> None:
+    answers: Iterator[str] = iter(())
+    with pytest.raises(DriverError, match="the function has no further answer: it raised StopIteration"):
+        written(text_model(lambda _: next(answers)))
+
+
 @pytest.mark.parametrize("given", [[1], None, 7, b"bytes", {"text": "Hi"}])
 def test_what_is_no_text_is_an_error(given: object) -> None:
     with pytest.raises(DriverError, match=r"gives str, not \w+"):

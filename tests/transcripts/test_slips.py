@@ -15,6 +15,9 @@ MISSPELT: list[tuple[str, Any]] = [
     ("gemini", {"contents": [{"role": "user", "part": [{"text": "Pay 100 EUR"}]}]}),
     ("openai-chat", {"messages": [{"role": "user", "contnet": "Pay 100 EUR"}]}),
     ("bedrock", {"messages": [{"role": "user", "content": [{"txt": "Pay 100 EUR"}]}]}),
+    ("openai-chat", {"messages": [{"role": "assistant", "content": "Yes", "tool_call": [{"id": "1"}]}]}),
+    ("openai-chat", {"messages": [{"role": "assistant", "content": "Yes", "toolCalls": [{"id": "1"}]}]}),
+    ("openai-chat", {"messages": [{"role": "user", "content": "", "contents": "Pay 100 EUR"}]}),
 ]
 REFUSED: list[tuple[str, Any, str]] = [
     ("bedrock", {"system": "Never pay.", "messages": []}, "/system: expected a list of blocks"),

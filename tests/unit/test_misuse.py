@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import io
 import re
 import subprocess
 import sys
@@ -63,6 +64,15 @@ def write_file(path: str) -> None:
 TOOLS = toolfmt.ToolRegistry([write_file])
 
 
+def noted(_: object) -> Any:
+    yield "never run"
+
+
+class Whole:
+    async def write(self, _: object) -> str:
+        return "x"
+
+
 class Server:
     tools = ()
 
@@ -78,6 +88,7 @@ WRONG_VALUES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, 
         "run_in= must be 'thread', 'loop' or 'process', not 'thred'",
     ),
     "a tool that nothing runs": (AgentLoop, (TextDriver(repr), [{"name": "f"}]), {}, "nothing runs f: register"),
+    "a tool that was not made": (toolfmt.ToolRegistry().register, (None,), {}, "cannot be read from NoneType"),
     "bytes in a record": (ToolInvocation, (), {"name": b"f"}, "should be a valid string"),
     "a misspelt tool's time-out": (
         Executor,
@@ -119,6 +130,21 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
     "an SDK's client for text": (TextDriver, (object(),), {}, r"openai_chat\(client, model=...\)"),
     "a model by name": (TextDriver, (), {"model": repr}, r"the model itself is given first: TextDriver\(function"),
     "a model without parameters": (TextDriver, (lambda: "x",), {}, r"the model .* is called with \(chat\)"),
+    "a model that gives a text": (TextDriver, (Whole(),), {}, "Whole.write is not an async generator"),
+    "the class of a model": (TextDriver, (Whole,), {}, r"Whole is a class: give Whole\(...\)"),
+    "a checkpoint that never runs": (AgentLoop, (TextDriver(repr),), {"checkpoint": noted}, "noted is a generator"),
+    "a checkpoint of nothing": (
+        AgentLoop,
+        (TextDriver(repr),),
+        {"checkpoint": lambda: None},
+        r"checkpoint .* is called with \(state\)",
+    ),
+    "a rule that never runs": (AgentLoop, (TextDriver(repr),), {"stop_when": [noted]}, "noted is a generator"),
+    "a listener that never runs": (AgentLoop(TextDriver(repr)).wiretap, (noted,), {}, "noted is a generator"),
+    "an approval that never runs": (Approval, (noted,), {}, "noted is a generator"),
+    "an approval by another name": (Approval, (), {"ask": repr}, "is decide=, or the first argument"),
+    "a stored state": (AgentLoop(TextDriver(repr)).run_sync, (AgentState().to_json(),), {}, "AgentState.from_json"),
+    "a state as text": (AgentState.from_json, ("{}",), {}, "decode it first, with json.loads"),
     "a server as tools": (AgentLoop, (TextDriver(repr), Server()), {}, "servers={'NAME': server}"),
     "the tools of an approval by position": (Approval, (None, ["f"]), {}, r"Approval\(\) takes 1 by position"),
     "the maker of a listener": (AgentLoop(TextDriver(repr)).wiretap, (traced,), {}, r"give what traced\(\) returns"),
@@ -141,6 +167,10 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
         {"ids": toolfmt.ids.counter, "dialect": "hermes"},
         "returned a function: call it first, as in ids=counter",
     ),
+    "an answer's file": (toolfmt.parse, (io.StringIO("x"),), {}, "not StringIO: read the file first"),
+    "an answer in pieces": (toolfmt.parse, (iter("x"),), {}, "toolfmt.parse_stream reads a stream of pieces"),
+    "an answer of another shape": (toolfmt.read_answer, ({"choices": "x"},), {}, "this shape: {'choices': str}"),
+    "a target's short name": (toolfmt.convert, ([],), {"to": "anthropic"}, "the format to write is target="),
     "an answer in bytes": (toolfmt.parse, (b"x",), {}, "an answer is a str, not bytes: decode bytes first"),
     "no answer": (toolfmt.parse, (None,), {}, "an answer is a str, not NoneType"),
     "a message": (toolfmt.parse, ({"content": "x"},), {}, "an answer is a str, not dict"),
@@ -254,12 +284,16 @@ def test_what_providers_write_beside_a_tool_is_kept() -> None:
         "Use {{tools|safe}}.",
         "Use {{- tools | indent(2) -}}.",
         "Use {% tools %}.",
+        "Use {{toolz}}.",
+        "Use {{ tools }.",
     ],
 )
 def test_what_is_meant_as_the_place_of_the_tools_is_reported(prompt: str) -> None:
     with pytest.raises(ValueError, match=r"write \{\{tools\}\} instead of"):
         toolfmt.inject(prompt, [CALL_TOOL])
     assert toolfmt.inject(f"{prompt} {{{{tools}}}}", [CALL_TOOL]).startswith(prompt)
+    state = AgentLoop(TextDriver(repr), [write_file], system=prompt).run_sync("Hi")
+    assert "write {{tools}} instead of" in state.reason
 
 
 @pytest.mark.parametrize("dialect", ["hermes", "auto"])

@@ -33,7 +33,7 @@ from toolfmt.errors import DriverError, ExecutionError, some, warn
 from toolfmt.execution.contracts import CallExecutor, RunExecutor
 from toolfmt.execution.events import Listener, RunCompleted, RunStarted, StepCompleted, StepStarted, ValidationFailed
 from toolfmt.execution.executor import Executor
-from toolfmt.execution.hooks import Guard
+from toolfmt.execution.hooks import Guard, takes
 from toolfmt.execution.policies.policy import Policy
 from toolfmt.execution.records import AgentStop, ToolExecution
 from toolfmt.execution.resolving import LOCAL
@@ -101,6 +101,10 @@ class AgentLoop:
     ) -> None:
         """Check the parameters; raises TypeError or ValueError for invalid ones."""
         self._driver = driver
+        if checkpoint is not None:
+            takes(checkpoint, "checkpoint", "state")
+        for rule in stop_when:
+            takes(rule, "a rule of stop_when", "state")
         if hasattr(tools, "call"):  # a server, such as `toolfmt.mcp.connect` gives
             raise TypeError("tools= is a server: give executor=Executor([], servers={'NAME': server})")
         if isinstance(executor, RunExecutor) and tools is not None:
@@ -313,6 +317,8 @@ def _initial_messages(start: MessageLike | Sequence[MessageLike] | None) -> tupl
     """Read the messages of a new run; raises TypeError or ParseError for any other value."""
     if isinstance(start, Mapping) and "role" not in start and "messages" in start:
         raise TypeError("a run begins with messages, and this is a request: give its 'messages'")
+    if isinstance(start, Mapping) and "role" not in start and "version" in start:
+        raise TypeError("this is a stored state: AgentState.from_json reads it")
     return messages_of((start,) if isinstance(start, (str, Message, Mapping)) else start or ())
 
 

@@ -106,7 +106,8 @@ def _source(value: Any) -> JsonObject:
 
 def _fields(value: JsonValue, where: str) -> JsonObject:
     if not jsontext.is_object(value):
-        raise ParseError(f"{where or '/'}: an object is expected, not {type(value).__name__}")
+        advice = ": decode it first, with json.loads" if isinstance(value, str) and not where else ""
+        raise ParseError(f"{where or '/'}: an object is expected, not {type(value).__name__}{advice}")
     return dict(value)
 
 

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from toolfmt import jsontext
 from toolfmt.execution.events import Listener
 from toolfmt.execution.records import FailureKind, ToolExecution, failure_kind
-from toolfmt.execution.running import is_async
+from toolfmt.execution.running import is_async, is_generator
 from toolfmt.model import ToolInvocation, ToolResult
 
 
@@ -100,7 +100,17 @@ async def ask(hook: Callable[..., Any], *arguments: object) -> Any:
 
 
 def takes(function: object, what: str, *arguments: str) -> None:
-    """Raise TypeError unless these arguments can be passed to a function; `what` names it in the message."""
+    """Raise TypeError unless these arguments can be passed to a function; `what` names it in the message.
+
+    A generator function is refused too: a call of it runs nothing until somebody iterates over what it returns.
+    """
+    accepts(function, what, *arguments)
+    if callable(function) and is_generator(function):
+        raise TypeError(f"{what} {name_of(function)} is a generator, which would never run: write it without `yield`")
+
+
+def accepts(function: object, what: str, *arguments: str) -> None:
+    """Raise TypeError unless these arguments can be passed to a function, which may be a generator."""
     if not callable(function) or isinstance(function, type):
         kind = function.__name__ if isinstance(function, type) else type(function).__name__
         raise TypeError(f"{what} is a function ({', '.join(arguments)}), not {kind}")

@@ -69,6 +69,12 @@ def is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(plain) or inspect.isasyncgenfunction(plain)
 
 
+def is_generator(function: Callable[..., Any]) -> bool:
+    """Whether a function is a generator, sync or async."""
+    plain = plain_function(function)
+    return inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain)
+
+
 def error_text(error: BaseException) -> str:
     """Describe an exception for a model: its text, with its type if the text is only a key."""
     if isinstance(error, BaseExceptionGroup):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import MappingProxyType
+from types import EllipsisType, MappingProxyType
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from toolfmt.arguments import checked
@@ -49,7 +49,7 @@ class ToolRegistry:
     @overload
     def register(
         self,
-        value: None = None,
+        value: EllipsisType = ...,
         *,
         name: str | None = ...,
         description: str | None = ...,
@@ -69,7 +69,7 @@ class ToolRegistry:
     @checked
     def register(
         self,
-        value: Any = None,
+        value: Any = ...,
         *,
         name: str | None = None,
         description: str | None = None,
@@ -82,7 +82,7 @@ class ToolRegistry:
         data, `function` runs it. Further options, see `ToolOptions`, are stored in its metadata for the executor.
         Raises `DuplicateToolError` for a name that is taken, and TypeError for an unknown option.
         """
-        if value is None:
+        if value is ...:  # None is what a function gives that was to return a tool, and did not
             return partial(self.register, name=name, description=description, **options)
         definition = tool(value, name=name, description=description)
         visible = options.pop("visible", None)

@@ -29,6 +29,7 @@ from toolfmt.transcripts.answering.answer_info import UNFINISHED, AnswerInfo
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.parts.media import with_base64
+from toolfmt.transcripts.parts.values import outline
 from toolfmt.transcripts.sse import DONE, EventText
 
 _PARTS: Final = frozenset({"role", "content", "tool_calls", "function", "arguments", "input", "functionCall"})
@@ -145,7 +146,7 @@ class AnswerReader:
         if self._latest is not APART and _event_name(value):
             return UNKNOWN
         part = "; give the whole response, not a part of it" if _PARTS & value.keys() else ""
-        raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}{part}")
+        raise ParseError(f"no provider's answer has this shape: {outline(value)}{part}")
 
 
 def _event_name(value: JsonObject) -> str:

@@ -33,6 +33,8 @@ from toolfmt.transcripts.settings.record import Values
 from toolfmt.transcripts.tables.declaring import choosable
 
 INCLUDE: Final = frozenset({"tools", "request"})
+ADVICE: Final = {"to": "the format to write is target=", "from_": "the format that is read is source="}
+"""On options that the command line calls `--to` and `--from`."""
 _STRICT: Final = frozenset({"content", "meaning"})
 """The severities of losses that `strict` refuses."""
 
@@ -59,7 +61,7 @@ class Conversion:
         return self.losses + self.bookkeeping
 
 
-@checked
+@checked(**ADVICE)
 def convert(  # noqa: PLR0913 - each is a choice of the caller's
     value: JsonValue,
     *,
@@ -108,7 +110,7 @@ def convert_row(  # noqa: PLR0913 - as above
     )
 
 
-@checked
+@checked(**ADVICE)
 def convert_request(  # noqa: PLR0913 - as above
     value: JsonValue,
     *,

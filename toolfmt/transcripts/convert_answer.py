@@ -29,19 +29,20 @@ from toolfmt.transcripts.answering.assembling import unread
 from toolfmt.transcripts.answering.failures import WRITERS, usual_status
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.comparing.losses import Loss, losses
-from toolfmt.transcripts.convert import Conversion, conversion_from, refuse
+from toolfmt.transcripts.convert import ADVICE, Conversion, conversion_from, refuse
 from toolfmt.transcripts.fitting.carrying import Carry
 from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import Rules, TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.parts.media import with_base64
+from toolfmt.transcripts.parts.values import outline
 from toolfmt.transcripts.tables.request import objects_in
 
 _ANSWER: Final = Carry(hosted="drop")
 """The results of a provider's own calls are not part of an answer."""
 
 
-@checked
+@checked(**ADVICE)
 def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     value: JsonValue,
     *,
@@ -134,7 +135,7 @@ def _recognised(value: JsonObject) -> str:
     """Find an answer's API; Mistral's answers have the shape of OpenAI's."""
     found = next((name for name, api in ANSWERS.items() if api.fits(value)), None)
     if found is None:
-        raise ParseError(f"no provider's answer has the keys {', '.join(map(repr, list(value)[:6]))}: give source=")
+        raise ParseError(f"no provider's answer has this shape: {outline(value)}; give source=")
     return found
 
 

@@ -99,6 +99,8 @@ class _Threads:
         value: object = None
         try:
             value = step()
+        except StopIteration:  # which can't leave a coroutine; asyncio's own error for it names no cause
+            raise DriverError("the function has no further answer: it raised StopIteration") from None
         finally:
             with self._lock:
                 self._busy, late = False, self._closed

@@ -10,6 +10,7 @@ Blocking functions are called in worker threads.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -20,7 +21,7 @@ from toolfmt.arguments import checked
 from toolfmt.errors import DriverError, ParseError
 from toolfmt.events import CallFailed, CallStart, Event, TextDelta
 from toolfmt.execution.contracts import ModelClient, TextModel
-from toolfmt.execution.hooks import takes
+from toolfmt.execution.hooks import accepts, name_of
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answer_apis import ANSWERS
@@ -73,13 +74,33 @@ def text_source(model: object, options: JsonObject | None = None) -> TextSource:
     if options:
         raise TypeError("options are fields of an API's request: only a model client takes them")
     if callable(getattr(model, "write", None)):
-        written = cast("TextModel", model)
+        written = _checked_model(cast("TextModel", model))
     elif callable(model):
         written = text_model(model)
     else:
         kind = type(model).__name__
         raise TypeError(f"a text model, a function or a model client is expected, not {kind}; {OF_SDK}")
-    return lambda chat: (written.write(chat), AnswerInfo())
+    return lambda chat: (_pieces(written, chat), AnswerInfo())
+
+
+def _checked_model(model: TextModel) -> TextModel:
+    """Raise TypeError for a class, or for a `write` that can't yield the pieces of an answer."""
+    if isinstance(model, type):
+        raise TypeError(f"{model.__name__} is a class: give {model.__name__}(...), a model made of it")
+    accepts(model.write, "write", "chat")
+    if inspect.iscoroutinefunction(model.write) or inspect.isgeneratorfunction(model.write):
+        raise TypeError(
+            f"{name_of(model.write)} is not an async generator: write `async def write(self, chat): yield ...`,"
+            " or give a function of the chat instead of an object"
+        )
+    return model
+
+
+def _pieces(model: TextModel, chat: Sequence[JsonObject]) -> AsyncIterator[str]:
+    written = model.write(chat)
+    if not hasattr(written, "__aiter__"):
+        raise DriverError(f"text model: write gives an async iterator of str, not {type(written).__name__}")
+    return written
 
 
 def is_client(model: object) -> TypeGuard[ModelClient]:
@@ -103,7 +124,7 @@ class _FunctionText:
     """A function as a text model."""
 
     def __init__(self, function: Callable[..., object], prompt: Callable[[Sequence[JsonObject]], str] | None) -> None:
-        takes(function, "the model", "chat")
+        accepts(function, "the model", "chat")
         self._function = function
         self._prompt = prompt
 

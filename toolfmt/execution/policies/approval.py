@@ -66,7 +66,7 @@ def preview(call: ToolInvocation) -> str:
     return "\n".join([show_invisible(f"{where} {jsontext.dumps(call.arguments, indent=2)}"), *doubts])
 
 
-@checked
+@checked(ask="the function that decides is decide=, or the first argument")
 class Approval:
     """Requires approval for calls of dangerous tools, or of named tools."""
 
@@ -135,7 +135,7 @@ class Approval:
                 answer = await self._asked(request)
                 if answer is True:
                     return None
-                reason = answer if isinstance(answer, str) and answer else "it was not approved"
+                reason = answer or "it was not approved"
                 return Blocked(f"{request.call.name!r} was rejected: {reason}", "rejected")
         except AgentStop:
             raise
@@ -143,14 +143,18 @@ class Approval:
             return Blocked(f"{request.call.name!r} was rejected: {failed('asking', error)}", "rejected")
         return Blocked(f"{request.call.name!r} was rejected: no answer within {self._timeout:g} s", "rejected")
 
-    async def _asked(self, request: ApprovalRequest) -> Any:
+    async def _asked(self, request: ApprovalRequest) -> bool | str:
         decide = self._decide
         assert decide is not None  # noqa: S101 - `check` asks nobody otherwise
         answer: Any = await (ask(decide, request) if is_async(decide) else in_thread(partial(decide, request)))
         answer = await answer if isawaitable(answer) else answer
-        if isinstance(answer, str) and answer.strip().lower() in {"y", "yes", "true"}:
-            raise TypeError(f"the answer is {answer!r}, and only True approves: a text is the reason to reject a call")
+        if not isinstance(answer, (bool, str)) or (isinstance(answer, str) and answer.strip().lower() in _CONSENT):
+            raise TypeError(f"the answer is {answer!r}: return True to approve, and False or a reason to reject")
         return answer
+
+
+_CONSENT: Final = frozenset({"y", "yes", "true", "ok", "okay"})
+"""Texts that were hardly meant as the reason to reject a call."""
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})

@@ -105,6 +105,8 @@ SAID: Final = frozenset(
     }
 )
 """Extra fields, of any format, whose content a model sees."""
+_MISSPELT: Final = frozenset({"content", "functioncall", "message", "part", "text", "toolcall"})
+"""Fields of what was said in every format, without case, underscores and the plural: `contents`, `tool_call`."""
 _REPEATED: Final = frozenset({"lines", "search_result", "summary"})
 """Extra fields whose text is also in the part or the message."""
 LINES: Final = ".said"
@@ -152,6 +154,8 @@ def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]
 def _holds_content(key: str, value: JsonValue) -> bool:
     """Whether an extra field contains text that a model sees or somebody wrote; a session's lines repeat it."""
     name = key.rpartition(".")[2]  # without the names of its format and its holder
+    if name.replace("_", "").lower().removesuffix("s") in _MISSPELT:
+        return True
     return name in SAID or (name not in _REPEATED and any(written({name: value})))
 
 

@@ -29,6 +29,11 @@ def located(place: str | int, error: ParseError) -> ParseError:
     return ParseError(f"{place}{'' if reason.startswith((':', '/')) else '/'}{reason}")
 
 
+def outline(item: JsonObject) -> str:
+    """Show an object's first keys and the types of their values, for messages."""
+    return f"{{{', '.join(f'{key!r}: {type(value).__name__}' for key, value in list(item.items())[:6])}}}"
+
+
 def rest(item: JsonObject, known: AbstractSet[str], owner: str) -> JsonObject:
     """Collect an object's unknown keys, under their owner's name."""
     if item.keys() <= known:
