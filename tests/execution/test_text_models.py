@@ -125,7 +125,7 @@ class Source:
     def __next__(self) -> str:
         self.count += 1
         if self.count > 1:
-            self.go.wait(5)
+            self.go.wait(60)
         return "piece"
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ def test_who_is_cancelled_in_a_step_closes_the_source_behind_it() -> None:
         return scope.cancelled_caught
 
     assert anyio.run(cancelled)
-    assert source.closed.wait(5)
+    assert source.closed.wait(60)
 
 
 def test_what_a_function_raises_is_the_driver_s_error() -> None:
