@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import array
+import asyncio
 import dataclasses
 import datetime as dt
 import decimal
 import enum
 import fractions
+import math
 import uuid
 from collections import ChainMap, OrderedDict, UserList, deque, namedtuple
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -22,7 +24,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from toolfmt import Media, ToolResult, jsontext
-from toolfmt.execution.values import cut, result_of
+from toolfmt.execution.values import collected, cut, result_of, text_of
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\xff"
 
@@ -210,10 +212,132 @@ def test_media_stand_beside_the_content() -> None:
         Media(kind="image")
 
 
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (PNG, "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a\xff", "image/gif"),
+        (b"RIFF\xff\x00\x00\x00WEBP", "image/webp"),
+        (b"RIFF\xff\x00\x00\x00WAVE", "audio/wav"),
+        (b"OggS\xff", "audio/ogg"),
+        (b"fLaC\xff", "audio/flac"),
+        (b"ID3\xff", "audio/mpeg"),
+        (b"\x00\x00\x00\xffftypisom", "video/mp4"),
+        (b"%PDF-1.7\xff", "application/pdf"),
+    ],
+)
+def test_bytes_of_a_known_kind_are_media(data: bytes, kind: str) -> None:
+    media = Media.of(data, kind)
+    for value in (data, bytearray(data), memoryview(data)):
+        found = result_of(value, "f")
+        assert (found.content, found.media) == (None, (media,))
+        inside = result_of({"at": value}, "f")
+        assert (inside.content, inside.media) == ({"at": media.note}, (media,))
+    later = result_of(b"\xff" + data, "f")  # the same bytes at another place
+    assert (list(later.content), later.media) == (["bytes", "base64"], ())
+
+
+def test_media_are_taken_out_of_a_list_and_the_rest_stays() -> None:
+    one, other = Media.of(PNG, "image/png"), Media(kind="image", url="u")
+    for value, content in (
+        ([one, other], None),
+        ((one, "see", other), "see"),
+        (["see", one, 3, other], ["see", 3]),
+        ([one, None, None, other], [None, None]),
+    ):
+        found = result_of(value, "f")
+        assert (found.content, found.media) == (content, (one, other))
+    given = ToolResult(name="g", content=None, media=(other,)).model_copy(update={"content": {"at": one}})
+    assert result_of(given, "f").media == (other, one)
+    assert result_of([given], "f").content == [{"at": one.note}]
+
+
+def test_the_deepest_level_that_is_read() -> None:
+    value: Any = "end"
+    for _ in range(100):
+        value = [value]
+    assert '"end"' in jsontext.dumps(result_of(value, "f").content)
+    assert "[nested too deeply]" in jsontext.dumps(result_of([value], "f").content)
+    loop: dict[str, Any] = {}
+    loop["a"] = {"b": loop}
+    assert result_of(loop, "f").content == {"a": {"b": "[circular reference]"}}
+
+
+@pytest.mark.parametrize(("size", "more"), [(1097, False), (1098, True)])
+def test_ten_times_the_limit_and_a_thousand_characters_are_read(size: int, *, more: bool) -> None:
+    assert ("... more than" in result_of(["x" * size, "y"], "f", 10).content) == more
+
+
+def test_what_a_dataclass_and_an_enum_hold_is_read() -> None:
+    @dataclasses.dataclass
+    class Holds:
+        image: Media
+        names: set[str]
+
+    class One(enum.IntEnum):
+        ON = 1
+
+    image = Media.of(PNG, "image/png")
+    found = result_of(Holds(image, {"b", "a"}), "f")
+    assert (found.content, found.media) == ({"image": image.note, "names": ["a", "b"]}, (image,))
+    assert type(result_of(One.ON, "f").content) is int
+
+
+def test_the_largest_integer_that_is_a_number() -> None:
+    largest = 2 ** int(jsontext.MAX_DIGITS * math.log2(10)) - 1
+    assert result_of(largest, "f").content == largest
+    assert result_of(-largest, "f").content == -largest
+    assert "bits]" in result_of(largest + 1, "f").content
+
+
+def test_an_iterator_is_read_and_what_it_raises_is_raised() -> None:
+    def broken() -> Iterator[int]:
+        yield 1
+        raise OSError("gone")
+
+    assert result_of((number for number in (1, 2)), "f").content == [1, 2]
+    assert "characters cut" in result_of(count(), "f", 10).content
+    with pytest.raises(OSError, match="gone"):
+        result_of(broken(), "f")
+
+
+def test_an_interrupt_is_no_text() -> None:
+    class Stops:
+        def __init__(self, error: type[BaseException]) -> None:
+            self.error = error
+
+        def __str__(self) -> str:
+            raise self.error
+
+    assert result_of(Stops(SystemExit), "f").content == "<Stops without text>"
+    with pytest.raises(KeyboardInterrupt):
+        text_of(Stops(KeyboardInterrupt))
+
+
+@pytest.mark.parametrize(
+    ("limit", "read"), [(3, [0, 1, 2, "... the rest was not read"]), (4, [0, 1, 2, 3]), (None, [0, 1, 2, 3])]
+)
+def test_what_is_yielded_is_read_up_to_the_limit_and_then_closed(limit: int | None, read: list[Any]) -> None:
+    closed: list[int] = []
+
+    async def values() -> AsyncIterator[int]:
+        try:
+            for number in range(4):
+                yield number
+        finally:
+            closed.append(1)
+
+    assert asyncio.run(collected(values(), limit)) == read
+    assert closed == [1]
+
+
 def test_a_result_keeps_what_it_says() -> None:
     given = ToolResult(name="f", content={1, 2}, is_error=True, media=(Media(kind="image", url="u"),), extra={"a": 1})
-    found = result_of(given, "f")
-    assert (found.content, found.is_error, found.media, found.extra) == ([1, 2], True, given.media, {"a": 1})
+    given = given.model_copy(update={"extra": {"a": {1}}})
+    found = result_of(given, "g")
+    assert (found.content, found.is_error, found.media, found.extra) == ([1, 2], True, given.media, {"a": [1]})
+    assert (found.name, result_of([given], "g").content) == ("f", [[1, 2]])
 
 
 JSON = st.recursive(

@@ -176,11 +176,11 @@ def test_an_answer_that_must_call_begins_with_the_call(name: str) -> None:
     assert not Gbnf(str(grammar(name, TOOLS, reasoning=False, target="gbnf"))).fits(THOUGHTS[name] + text)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", KINDS)
 def test_every_beginning_of_an_answer_is_cut_off_and_not_malformed(name: str) -> None:
     dialect = REGISTRY.dialect(name)
     for text in written(dialect):
-        for at in sampling.share(range(1, len(text)), FORMATS.index(name), 4):
+        for at in sampling.share(range(1, len(text)), KINDS.index(name), 4):
             failures = parse(text[:at], dialect=dialect, tools=TOOLS).failures
             assert {failure.reason for failure in failures} <= {"truncated"}, text[:at]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.sampling import dialects, kinds
+from tests.sampling import dialects, kinds, share
 from toolfmt.dialect.record import Dialect, Limits, ParserOptions
 from toolfmt.errors import UnrepresentableError
 from toolfmt.events import Event, coalesce
@@ -31,6 +31,7 @@ CALLS = [
 SLIPS = (" ", "\n", "<", '"', "}", "]", ",", "\\", "x", "")
 """What is put in place of a character."""
 STEP = 7
+KINDS = kinds()
 
 
 def read(dialect: Dialect[str], text: str, size: int) -> list[Event]:
@@ -40,13 +41,13 @@ def read(dialect: Dialect[str], text: str, size: int) -> list[Event]:
     return coalesce([*events, *parser.close()])
 
 
-@pytest.mark.parametrize("dialect", kinds(), ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("dialect", KINDS, ids=lambda dialect: dialect.name)
 def test_a_slip_is_read_alike_whole_and_by_characters(dialect: Dialect[str]) -> None:
     try:
         written = "Look.\n" + dialect.calls(CALLS, TOOLS) + "\nDone."
     except UnrepresentableError:
         written = "Look.\n" + dialect.calls(CALLS[2:], TOOLS) + "\nDone."
-    for at in range(6, len(written), STEP):
+    for at in share(range(6, len(written), STEP), KINDS.index(dialect), 3):
         slip = SLIPS[at // STEP % len(SLIPS)]
         text = written[:at] + slip + written[at + 1 :]
         assert read(dialect, text, len(text)) == read(dialect, text, 1), text
