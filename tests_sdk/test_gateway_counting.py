@@ -15,6 +15,7 @@ from google import genai
 from google.genai.types import HttpOptions
 from loopback import Answer, Body, serving
 from openai import InternalServerError, OpenAI
+from openai import NotFoundError as OpenAINotFound
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -205,3 +206,26 @@ def test_a_backs_own_models_are_listed(api: str) -> None:
                     anthropic.models.retrieve("nobody")
                 with genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as google:
                     assert google.models.get(model="small").name == "models/small"
+
+
+def test_a_model_that_no_back_has_is_an_error_of_the_clients_api() -> None:
+    unknown = Body(404, '{"error": {"message": "no such model"}}')
+    alias, listed = Body(200, '{"id": "tiny"}'), Body(200, LISTS["openai-chat"])
+    with (
+        serving(listed, listed, alias, listed, unknown) as upstream,
+        gateway(before(upstream, "openai-chat")) as url,
+        OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+    ):
+        assert [client.models.retrieve(name).id for name in ("small", "tiny")] == ["small", "tiny"]
+        with pytest.raises(OpenAINotFound, match="no route serves the model 'nobody'"):
+            client.models.retrieve("nobody")
+    with (
+        serving(listed, unknown) as upstream,
+        gateway(before(upstream, "openai-chat")) as url,
+        Anthropic(base_url=url, api_key="none", max_retries=0) as anthropic,
+        pytest.raises(NotFoundError, match="not_found_error"),
+    ):
+        anthropic.models.retrieve("nobody")
+    for script in ((unknown,), (Body(200, '{"data": []}'),)):  # a back that cannot say what it has
+        with serving(*script) as upstream, gateway(before(upstream, "openai-chat")) as url:
+            assert httpx2.get(f"{url}/v1beta/models/nobody").json()["name"] == "models/nobody"

@@ -29,6 +29,8 @@ def event(**value: Any) -> bytes:
     return f"data: {json.dumps(value)}\n\n".encode()
 
 
+ESCAPED = json.dumps({"choices": [{"message": {"role": "assistant", "content": BACK}, "finish_reason": "stop"}]})
+ESCAPED = ESCAPED.replace("-", r"\u002D").encode()
 SAID: dict[str, list[bytes]] = {
     "an answer": [head(), BEGUN, chunk(content="Hello."), ENDED],
     "an error": [head(b"403 No", b"application/json"), json.dumps({"error": {"message": QUOTED}}).encode()],
@@ -36,6 +38,8 @@ SAID: dict[str, list[bytes]] = {
     "an error in an answer": [head(b"200 OK", b"application/json"), json.dumps({"error": {"message": BACK}}).encode()],
     "an error in a stream": [head(), BEGUN, event(error={"message": BACK})],
     "a stream that breaks off": [head(), BEGUN, chunk(content=f"The key is {BACK}.")],
+    "a key in pieces": [head(), BEGUN, *(chunk(content=one) for one in (BACK[:9], BACK[9:20], BACK[20:])), ENDED],
+    "an escaped key": [head(b"200 OK", b"application/json"), ESCAPED],
     "no JSON": [head(), BEGUN, f"data: {BACK}\n\n".encode()],
 }
 

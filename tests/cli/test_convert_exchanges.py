@@ -174,3 +174,23 @@ def test_the_place_of_an_answer_is_all_that_a_log_s_row_needs(run: Run) -> None:
     assert (code, "give --answer /response" in err) == (2, True)
     code, out, _ = run("convert", "--to", "anthropic", "--answer", "/response", stdin=json.dumps(row))
     assert (code, [message["content"] for message in json.loads(out)["messages"]]) == (0, ["Hi", "Hello."])
+
+
+@pytest.mark.parametrize("where", [(), ("--at", "/request", "--answer", "/answer")], ids=["found", "named"])
+@pytest.mark.parametrize(
+    ("face", "request_", "answer"),
+    [
+        ("ollama", ASKED, {"message": {"role": "assistant", "content": "Hello."}, "done": True}),
+        ("mistral", ASKED, COMPLETION),
+        ("gemini-interactions", {"input": "Hi"}, {"status": "completed", "steps": [
+            {"type": "model_output", "content": [{"type": "text", "text": "Hello."}]}]}),
+    ],
+)  # fmt: skip
+def test_a_recorded_exchange_says_its_format(run: Any, where: Any, face: str, request_: Any, answer: Any) -> None:
+    row = {"id": "1", "face": face, "request": {**request_, "model": "m"}, "answer": {**answer, "model": "m"}}
+    code, out, err = run("convert", "--to", "anthropic", *where, stdin=json.dumps(row) + "\n")
+    assert code == 0, err
+    said = [one for one in json.loads(out)["request"]["messages"] if one["role"] != "system"]
+    assert [(one["role"], one["content"]) for one in said][-1] == ("assistant", "Hello.")
+    code, out, err = run("stats", "--json", *where, "-", stdin=json.dumps(row) + "\n")
+    assert (code, json.loads(out)["conversations"]) == (0, 1), err

@@ -2,8 +2,10 @@
 
 {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {...}}                     /body
 {"id": "b_1", "custom_id": "1", "response": {"status_code": 200, "body": {...}}, "error": null}        /response/body
+{"face": "ollama", "request": {...}, "answer": {...}}                                                  /request, /answer
 
-Lines of batches are recognised by their keys (OpenAI's API guide, Batch API; Anthropic's, Message Batches).
+Lines of batches are recognised by their keys (OpenAI's API guide, Batch API; Anthropic's, Message Batches), and so are
+exchanges that a gateway has recorded, which say their format.
 """
 
 from __future__ import annotations
@@ -105,13 +107,15 @@ def place(row: Row) -> str:
     return f"{row.file}:{row.line}" if row.line else row.file
 
 
-_BATCHES: Final = (
-    ({"custom_id", "body"}, "/body"),
-    ({"custom_id", "response"}, "/response/body"),
-    ({"custom_id", "params"}, "/params"),
-    ({"custom_id", "result"}, "/result/message"),
+_PLACES: Final = (
+    ({"custom_id", "body"}, "/body", ""),
+    ({"custom_id", "response"}, "/response/body", ""),
+    ({"custom_id", "params"}, "/params", ""),
+    ({"custom_id", "result"}, "/result/message", ""),
+    ({"face", "request", "answer"}, "/request", "/answer"),
 )
-"""The keys of requests and outputs in OpenAI's and Anthropic's batches, and where the conversation or answer is."""
+"""The keys of rows of OpenAI's and Anthropic's batches and of recorded exchanges; the places of the conversation and of
+the answer after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +176,12 @@ class Picked:
         return True
 
     def _found(self, row: JsonValue) -> Pick:
-        keys = row.keys() if is_object(row) else ()
-        at = next((pointer for needed, pointer in _BATCHES if needed <= keys), "") if keys else ""
+        keys = row.keys() if is_object(row) else frozenset[str]()
+        at, answer = next(((at, answer) for needed, at, answer in _PLACES if needed <= keys), ("", ""))
         try:
             if not at and len(self.formats) == 1 and is_object(row) and find(self.formats[0]).messages not in row:
                 recognised(row)  # asks for the place of a conversation inside
-            return self._taken(row, at, "")
+            return self._taken(row, at, answer)
         except FormatQuestionError as error:
             if len(error.conversations) == len(error.answers) == 1 and error.conversations != ("",):
                 return self._taken(row, error.conversations[0], error.answers[0])
@@ -188,15 +192,20 @@ class Picked:
             raise ParseError(f"{error}{options(error)}") from None
 
     def _taken(self, row: JsonValue, at: str, answer: str) -> Pick:
-        value = inside(row, at)
+        value, source = inside(row, at), self._source(row)
         if not answer:
-            return Pick(row, at, value, origin(value, self.source))
+            return Pick(row, at, value, origin(value, source))
         said = inside(row, answer)
         if is_object(said) and said.get("error"):
             raise _api_error(answer, said)
         row = without(row, answer)
-        value = exchange(inside(row, at), said, self.source)
-        return Pick(row, at, value, origin(value, self.source))
+        value = exchange(inside(row, at), said, source)
+        return Pick(row, at, value, origin(value, source))
+
+    def _source(self, row: JsonValue) -> str | tuple[str, ...]:
+        """Return the formats of a row; a recorded exchange says its own."""
+        face = row.get("face") if is_object(row) and not self.formats and "request" in row else None
+        return face if any(made.name == face for made in formats()) and isinstance(face, str) else self.source
 
 
 def _api_error(pointer: str, answer: JsonValue) -> ParseError:

@@ -143,6 +143,6 @@ def _sent(request: HTTPConnection) -> Iterator[str]:
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         yield bearer
-    yield from (request.headers[name] for name in _HEADERS if name in request.headers)
-    if "key" in request.query_params:
-        yield request.query_params["key"]
+    yield from (key for name in _HEADERS if (key := request.headers.get(name)) is not None)
+    if request.scope["query_string"] and (key := request.query_params.get("key")) is not None:
+        yield key

@@ -182,9 +182,9 @@ def _listed(models: Models, write: Callable[[list[str]], JsonObject]) -> _Caller
 def _described(models: Models, write: Callable[[str], JsonObject]) -> _CallersAnswer:
     async def described(request: Request, caller: Caller) -> Response:
         name: str = request.path_params["model"]
-        if not models.serves(name):
-            raise refusal("not_found", f"no route serves the model {name!r}")
         caller.check(name)
+        if not await models.serves(name):
+            raise refusal("not_found", f"no route serves the model {name!r}")
         return json_response(write(name), 200, {})
 
     return described
@@ -255,9 +255,15 @@ class Models:
             raise failed
         return sorted(found)
 
-    def serves(self, name: str) -> bool:
-        """Whether a model has a route."""
-        return self._config.route(name) is not None
+    async def serves(self, name: str) -> bool:
+        """Whether a model has a route, and where that is for any name, a back that does not deny to have it."""
+        route = self._config.route(name)
+        if route is None or not route.open or route.as_model is not None:
+            return route is not None
+        for back in route.backs:
+            if await self._upstreams[back].has(name):
+                return True
+        return False
 
     def _leads(self, model: str, back: str) -> bool:
         route = self._config.route(model)

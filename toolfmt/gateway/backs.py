@@ -19,6 +19,7 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.access import HOPS, hops
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
+from toolfmt.gateway.concealing import MARK, Concealer
 from toolfmt.gateway.config import HEADER, Config, secret, using
 from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
@@ -36,8 +37,6 @@ _HEADERS: Final = {"accept": "*/*", "accept-encoding": "identity", "user-agent":
 _UNAUTHORIZED: Final = 401
 _NO_PATH: Final = frozenset({404, 405})
 _BASE: Final = "`url` is the base address, which usually ends in /v1"
-_LONG_KEY: Final = 16
-"""Characters of a key that no answer contains by chance."""
 _SECRET: Final = 6
 """Characters of the shortest value of a header that may be a secret."""
 PASSED: Final = ("retry-after", "x-request-id", "request-id")
@@ -80,6 +79,8 @@ class Upstream:
                 load(back.tokenizer)
         key = secret(back, *place)
         self._key = key or ""
+        self.concealer = Concealer(self._key)
+        """Replaces the key in what the back answers."""
         self._headers = {
             **self.api.headers,
             **(self.api.key(key) if key else {}),
@@ -95,6 +96,7 @@ class Upstream:
             return self
         made = copy(self)
         made._key = key  # noqa: SLF001 - its own
+        made.concealer = Concealer(key)
         made._headers = {**self._headers, **self.api.key(key)}  # noqa: SLF001 - its own
         return made
 
@@ -116,14 +118,28 @@ class Upstream:
         found = [row.get("id") or row.get("name") for row in rows if jsontext.is_object(row)] if is_array(rows) else []
         return [name.removeprefix("models/") for name in found if isinstance(name, str)]
 
+    async def has(self, model: str) -> bool:
+        """Whether the back has a model, listed or under another of its names; one that lists none may have any."""
+        try:
+            listed = await self.models()
+        except UpstreamError:
+            return True
+        if not listed or not {model, f"{model}:latest"}.isdisjoint(listed):  # as Ollama lists what has no tag
+            return True
+        try:
+            await self._value("GET", f"{self.api.models}/{{model}}", model)
+        except UpstreamError as error:
+            return error.failure.status not in _NO_PATH
+        return True
+
     async def _value(self, method: str, path: str, model: str, request: JsonObject | None = None) -> Whole:
         async with self._sent(method, path, model, request) as response:
             body = await self._body(response)
             try:
-                work = partial(decode, body, self._max_values, self._without_key)
+                work = partial(decode, body, self._max_values, self.concealer.json)
                 value = await worked(len(body), work)
             except ParseError as error:
-                begins = self._without_key(body[:4096].decode(errors="replace"))[:80]
+                begins = self.concealer.json(body[:4096].decode(errors="replace"))[:80]
                 raise bad_answer("the upstream's answer is not JSON", f"{error}: {begins!r}") from None
             return Whole(value, _passed(response), len(body))
 
@@ -218,7 +234,7 @@ class Upstream:
         return {self.api.spelled.get(key, key): value for key, value in kept.items()} | self.back.extra
 
     def _event(self, text: str) -> JsonObject:
-        value = decode(text, self._max_values, self._without_key)
+        value = decode(text, self._max_values, self.concealer.json)
         if not jsontext.is_object(value):
             raise ParseError("an event is not an object")
         return self._read(value, "delta")
@@ -235,16 +251,12 @@ class Upstream:
             return read_error(f"the upstream answered {response.status_code} with a web page", status=status)
         body = (await self._body(response)).decode(errors="replace")
         for sent in (self._key, *(one for one in self.back.headers.values() if len(one) >= _SECRET)):
-            body = body.replace(sent, "[key]") if sent else body  # a server may quote what it refuses
+            body = body.replace(sent, MARK) if sent else body  # a server may quote what it refuses
         try:
             return read_error(decode(body, self._max_values), status=status)
         except ParseError:
             reason = " ".join(body[:200].split()) or "no reason given"
             return read_error(f"the upstream answered {response.status_code}: {reason}", status=status)
-
-    def _without_key(self, text: str) -> str:
-        """Remove the key from what a server says in an answer, such as an error in it."""
-        return text.replace(self._key, "[key]") if len(self._key) >= _LONG_KEY else text
 
     async def _body(self, response: httpx2.Response) -> bytes:
         found = bytearray()

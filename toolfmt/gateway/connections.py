@@ -1,4 +1,4 @@
-"""Connections of clients: heads of requests arrive in time, and answers are read.
+"""Connections of clients: heads of requests arrive in time and say one length, and answers are read.
 
 Answers over WebSockets end before the server does.
 """
@@ -18,6 +18,9 @@ from toolfmt.gateway.journal import UNREAD_ANSWER, Entry
 
 ENDING: Final = 1012
 """The code with which a server that ends closes a WebSocket."""
+_LONGEST_HEAD: Final = 2**16
+"""Bytes of a request's head."""
+_LENGTHS: Final = frozenset({b"content-length", b"transfer-encoding"})
 _ERRORS: Final = 2
 """Seconds in which clients that are cut off get their errors."""
 
@@ -27,6 +30,7 @@ def server_options(config: Config) -> dict[str, Any]:
     return {
         "http": HttpConnection,
         "ws": SocketConnection,
+        "h11_max_incomplete_event_size": _LONGEST_HEAD,
         "ws_max_size": config.max_body,
         "timeout_keep_alive": config.body_timeout,
         "timeout_graceful_shutdown": config.drain_timeout + _ERRORS,
@@ -71,8 +75,23 @@ class _Read(asyncio.Protocol):
         self.transport.abort()
 
 
+class _Framing(h11.Connection):
+    """Refuses a request that says its length twice: what is before the gateway may read another one (RFC 9112, 6.3)."""
+
+    def next_event(self) -> Any:
+        """Return what arrived next; raises `RemoteProtocolError`, after which the connection is closed."""
+        event = super().next_event()
+        if isinstance(event, h11.Request) and {name for name, _ in event.headers} >= _LENGTHS:
+            raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
+        return event
+
+
 class HttpConnection(_Read, H11Protocol):
     """A connection that is closed if the head of a request is not complete in time."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.conn = _Framing(h11.SERVER, self.config.h11_max_incomplete_event_size)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn's
         """Begin to wait for the first request, as uvicorn does for each further one."""

@@ -1,6 +1,6 @@
 """One exchange: a client's request to a back, and the back's answer to the client.
 
-face's request -> convert_request -> back          back's answer -> convert_answer -> face
+face's request -> convert_request -> back          back's answer -> converted_answer -> face
                                                    back's stream -> read_stream -> write_stream -> face
 
 A back whose API does not allow the client's names of tools is sent others; the client gets its own names back.
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 from uuid import uuid4
 
-from toolfmt.errors import ToolFmtError
+from toolfmt.errors import ParseError, ToolFmtError
 from toolfmt.events import Event
 from toolfmt.gateway.apis import NAMED
 from toolfmt.gateway.backs import Upstream, Whole
@@ -42,14 +42,15 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import APIS
 from toolfmt.transcripts.answering.answer_ending import AnswerHead
-from toolfmt.transcripts.answering.answer_info import AnswerInfo
-from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream, read_answer
+from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import Conversion
-from toolfmt.transcripts.convert_answer import convert_answer, error_status, write_answer, write_error
+from toolfmt.transcripts.convert_answer import converted_answer, error_status, write_answer, write_error
 from toolfmt.transcripts.formats import find, known_of
 from toolfmt.transcripts.streams.emitter import Emitter
 
+Look: TypeAlias = Callable[[Iterable[Event]], Awaitable[dict[str, str]]]
+"""Gives the notices of an answer's events."""
 _IDS: Final[Mapping[str, str]] = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """What an answer's id begins with, where the format says it."""
 
@@ -76,15 +77,11 @@ class Conversing(Handler):
         look = partial(unread_notices, upstream, sent.value, asked.model) if asked.offers else None
         if not streamed:
             found = await upstream.whole(sent.value, model)
-            headers, (answer, losses, info) = found.headers, await self._converted(found, upstream.format, asked, head)
-            answered = GatewayAnswer(answer, headers=dict(headers), info=info, losses=(*sent.losses, *losses))
-            if look is not None and is_object(answer):
-                answered.notices |= await look(read_answer(answer).events)
-            return answered
+            return await self._converted(found, upstream.format, asked, head, sent.losses, look)
         values, headers = await stack.enter_async_context(upstream.streamed(sent.value, model))
         reader = AnswerReader(upstream.format)
         answered = GatewayAnswer(headers=dict(headers), info=reader.info, losses=sent.losses)
-        return self._stream(asked, read_batches(values, reader), answered, head, look)
+        return self._stream(asked, upstream, read_batches(values, reader), answered, head, look)
 
     async def failed(self, asked: Asked, error: ExchangeError) -> None:
         """Record an exchange that failed, with its error as its answer."""
@@ -122,7 +119,7 @@ class Conversing(Handler):
 
             events = AsyncEvents(text, source, ask) if text.tools or text.output else source
             answered = GatewayAnswer(headers=dict(headers), notices=text.notices, info=source.info, losses=lost)
-            return self._stream(asked, in_batches(events), answered, head)
+            return self._stream(asked, upstream, in_batches(events), answered, head)
         again: JsonObject | None = text.request
         while True:
             found = await upstream.whole(again, model)
@@ -131,16 +128,18 @@ class Conversing(Handler):
             if again is None:
                 break
         found = found._replace(value=value)
-        answer, losses, info = await self._converted(found, upstream.format, asked, head)
-        return GatewayAnswer(answer, None, dict(found.headers), text.notices, info, losses=(*lost, *losses))
+        answered = await self._converted(found, upstream.format, asked, head, lost)
+        answered.notices = text.notices
+        return answered
 
-    def _stream(
+    def _stream(  # noqa: PLR0913, PLR0917 - what an exchange has
         self,
         asked: Asked,
+        upstream: Upstream,
         events: AsyncIterable[list[Event]],
         answered: GatewayAnswer,
         head: AnswerHead,
-        look: Callable[[Iterable[Event]], Awaitable[dict[str, str]]] | None = None,
+        look: Look | None = None,
     ) -> GatewayAnswer:
         """Add the stream that the events make to what is known of an answer; `look` gives notices of its events."""
         info = answered.info
@@ -155,6 +154,7 @@ class Conversing(Handler):
             await self._keep(asked, head, renamed_object(answer, asked.names))
 
         keeps = self._keeps(asked)
+        events = upstream.concealer.batches(events)
         events = complete_batches(events, answered, info, ended if keeps or look else None, partial(self.failed, asked))
         complete: list[Callable[[JsonObject], JsonObject]] = []
         if asked.names:
@@ -194,34 +194,38 @@ class Conversing(Handler):
         )
         await self.keeper.keep(exchange)
 
-    async def _converted(
-        self, found: Whole, source: str, asked: Asked, head: AnswerHead
-    ) -> tuple[JsonValue, Sequence[Loss], AnswerInfo]:
-        """Convert a whole answer, and keep it; what was lost, and what is known of it."""
+    async def _converted(  # noqa: PLR0913, PLR0917 - what an exchange has
+        self,
+        found: Whole,
+        source: str,
+        asked: Asked,
+        head: AnswerHead,
+        lost: tuple[Loss, ...],
+        look: Look | None = None,
+    ) -> GatewayAnswer:
+        """Convert a whole answer, and keep it."""
+        reader, value, events = AnswerReader(source), found.value, list[Event]()
 
-        def convert() -> tuple[Conversion, AnswerInfo]:
+        def convert() -> Conversion:
             with _unreadable():
-                done = convert_answer(
-                    found.value, source=source, target=self.format, id=head.id, model=head.model, created=head.created
-                )
-                info = _info(found.value, source)
-            if info.failure is not None and not info.stop:
-                raise UpstreamError(info.failure, logged="the upstream's answer is an error")
-            return done, info
+                if not is_object(value):
+                    raise ParseError("an answer is an object")
+                events.extend(map(named, (*reader.read(value), *reader.close())))
+                done = converted_answer(value, events, reader.info, source, self.format, head)
+            if reader.info.failure is not None and not reader.info.stop:
+                raise UpstreamError(reader.info.failure, logged="the upstream's answer is an error")
+            return done
 
-        done, info = await worked(found.size, convert)
+        done = await worked(found.size, convert)
         answer: JsonValue = renamed(done.value, asked.names) if asked.names else done.value
         await self._keep(asked, head, answer)
         complete = self._completing(asked)
-        return answer if complete is None or not is_object(answer) else complete(answer), done.losses, info
-
-
-def _info(value: JsonValue, format: str) -> AnswerInfo:  # noqa: A002 - the field's name
-    """Return what is known of a whole answer; raises `UpstreamError` for a call without a name."""
-    reader = AnswerReader(format)
-    for event in (*reader.feed(value), *reader.close()):
-        named(event)
-    return reader.info
+        if complete is not None and is_object(answer):
+            answer = complete(answer)
+        losses = (*lost, *done.losses)
+        answered = GatewayAnswer(answer, headers=dict(found.headers), info=reader.info, losses=losses)
+        answered.notices |= {} if look is None else await look(events)
+        return answered
 
 
 @contextmanager

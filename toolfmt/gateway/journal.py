@@ -140,7 +140,17 @@ class RequestJournal:
 
 def log_line(level: int, line: JsonObject) -> None:
     """Log an object."""
-    log.log(level, "%s", jsontext.dumps(line), extra={"line": line})
+    log.log(level, "%s", _Written(line), extra={"line": line})
+
+
+class _Written:
+    """Writes an object only if it is read: `_Lines` writes the object itself, with more around it."""
+
+    def __init__(self, line: JsonObject) -> None:
+        self._line = line
+
+    def __str__(self) -> str:
+        return jsontext.dumps(self._line)
 
 
 def log_requests() -> None:

@@ -45,7 +45,7 @@ async def read_batches(batches: AsyncIterable[list[JsonObject]], reader: AnswerR
     try:
         async for batch in batches:
             for value in batch:
-                events += map(named, reader.feed(value))
+                events += map(named, reader.read(value))
             yield events
             events = []
         events += map(named, reader.close())

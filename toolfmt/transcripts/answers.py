@@ -119,6 +119,10 @@ class AnswerReader:
         if not is_object(value):
             raise ParseError(f"an event of a stream is an object, not {type(value).__name__}")
         jsontext.check_depth(value, "an answer")
+        return self.read(value)
+
+    def read(self, value: JsonObject) -> list[Event]:
+        """Read the next value, like `feed`, if `jsontext.loads` has made it: nothing in it has to be looked for."""
         latest = self._latest
         try:
             if latest is APART or not latest.fits(value):

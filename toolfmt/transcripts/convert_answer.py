@@ -67,16 +67,30 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     as_given, value = value, with_base64(value)
     name = _recognised(value) if source == "auto" else find(source).name
     goal = find(target).widest
-    origin_api, api = known_of(name, ANSWERS), known_of(goal.name, ANSWERS)
-    if name == goal.name and not (id or model or created):
+    if name == goal.name and known_of(name, ANSWERS) and not (id or model or created):
         return conversion_from(as_given, (), name, name)
     reader = AnswerReader(name)
-    events = [*reader.feed(value), *reader.close()]
-    info = reader.info
+    events = [*reader.read(value), *reader.close()]
+    return converted_answer(value, events, reader.info, name, goal.name, AnswerHead(id, model, created), strict=strict)
+
+
+def converted_answer(  # noqa: PLR0913, PLR0917 - what an answer has
+    value: JsonObject,
+    events: Sequence[Event],
+    info: AnswerInfo,
+    source: str,
+    target: str,
+    head: AnswerHead,
+    *,
+    strict: bool = False,
+) -> Conversion:
+    """Convert an answer of which the events are known; as `convert_answer`."""
+    name, goal = source, find(target).widest
+    origin_api, api = known_of(name, ANSWERS), known_of(goal.name, ANSWERS)
     if info.failure is not None and not info.stop:
         written = write_error(info.failure, goal.name)
         return conversion_from(written, (), name, goal.name)
-    head = AnswerHead(id or info.id, model or info.model, created or info.created)
+    head = AnswerHead(head.id or info.id, head.model or info.model, head.created or info.created)
     origin = find(name)
     with reraise_as_parse_error(name, value):
         answers = [origin.read(opened).messages for opened in origin_api.open(value)]
