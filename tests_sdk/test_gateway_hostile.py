@@ -126,18 +126,6 @@ def test_a_head_that_does_not_end_is_given_up(sent: bytes) -> None:
             assert client.recv(MEGABYTE) == b""
 
 
-def test_a_request_with_two_lengths_is_refused_and_nothing_after_it_is_read() -> None:
-    after = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n"
-    sent = HEAD + b"content-length: %d\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n%b" % (5 + len(after), after)
-    with raw(lambda: iter([head(), ENDED])) as upstream, gateway(one(upstream)) as url:
-        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as client:
-            client.settimeout(30)
-            client.sendall(sent)
-            found = b"".join(iter(lambda: client.recv(MEGABYTE), b""))
-        assert not upstream.asked.is_set()
-    assert (found[:13], found.count(b"HTTP/1.1")) == (b"HTTP/1.1 400 ", 1)
-
-
 @pytest.mark.parametrize(
     ("sent", "message"),
     [

@@ -68,6 +68,18 @@ def loads(text: str, *, max_depth: int = MAX_DEPTH, max_digits: int = MAX_DIGITS
     return _decode(text, text, 0, max_depth, max_digits)
 
 
+def loads_bytes(data: bytes) -> JsonValue:
+    """Read one JSON value that takes up the whole UTF-8, without making a text of it, which may be four times as large.
+
+    Raises like `loads`, and UnicodeDecodeError.
+    """
+    try:
+        value = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+    except ValueError:
+        return loads(data.decode())
+    return value if _fits(value, MAX_DEPTH) else loads(data.decode())
+
+
 def raw_value(
     text: str, start: int, *, max_depth: int = MAX_DEPTH, max_digits: int = MAX_DIGITS
 ) -> tuple[JsonValue, int]:

@@ -23,7 +23,7 @@ from toolfmt.gateway.concealing import MARK, Concealer
 from toolfmt.gateway.config import HEADER, Config, secret, using
 from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
-from toolfmt.gateway.threads import decode, worked
+from toolfmt.gateway.threads import decode, encode, worked
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.transcripts.answering.answer_info import Failure
@@ -139,7 +139,7 @@ class Upstream:
                 work = partial(decode, body, self._max_values, self.concealer.json)
                 value = await worked(len(body), work)
             except ParseError as error:
-                begins = self.concealer.json(body[:4096].decode(errors="replace"))[:80]
+                begins = self.concealer.json(body[:4096]).decode(errors="replace")[:80]
                 raise bad_answer("the upstream's answer is not JSON", f"{error}: {begins!r}") from None
             return Whole(value, _passed(response), len(body))
 
@@ -159,7 +159,7 @@ class Upstream:
         self, method: str, path: str, model: str, request: JsonObject | None
     ) -> AsyncGenerator[httpx2.Response]:
         address = _address(self.back.url, path, model)
-        content = b"" if request is None else jsontext.dumps(self._written(request)).encode()
+        content = b"" if request is None else encode(self._written(request))
         headers = {**self._headers, **({} if request is None else {"content-type": "application/json"})}
         if self._traced:
             from opentelemetry import propagate

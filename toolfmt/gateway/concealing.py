@@ -28,13 +28,15 @@ class Concealer:
     def __init__(self, key: str) -> None:
         self._key = key if len(key) >= _LONG or _MIXED.fullmatch(key) else ""
         escaped = (rf"(?:{_ESCAPED.get(one, re.escape(one))}|\\u00(?i:{ord(one):02x}))" for one in self._key)
-        self._in_json = re.compile("".join(escaped))
+        self._in_json = re.compile("".join(escaped).encode())
 
-    def json(self, text: str) -> str:
+    def json(self, data: bytes) -> bytes:
         """Replace the key in JSON."""
         if not self._key:
-            return text
-        return self._in_json.sub(MARK, text) if "\\" in text else text.replace(self._key, MARK)
+            return data
+        if b"\\" in data:
+            return self._in_json.sub(MARK.encode(), data)
+        return data.replace(self._key.encode(), MARK.encode())
 
     async def batches(self, batches: AsyncIterable[list[Event]]) -> AsyncIterator[list[Event]]:
         """Replace the key in the events of a stream; what may be its beginning waits for the next piece."""

@@ -24,7 +24,7 @@ from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import NOTICES, GatewayAnswer, Handler
 from toolfmt.gateway.journal import DISCONNECTED, GONE, Entry
 from toolfmt.gateway.metrics import Metrics
-from toolfmt.gateway.threads import decode, worked
+from toolfmt.gateway.threads import decode, encode, worked
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 from toolfmt.transcripts.sse import end_text, event_text
@@ -113,7 +113,7 @@ def _unnoted(_: int) -> None:
 
 def json_response(value: object, status: int, headers: Mapping[str, str]) -> Response:
     """Make an answer of JSON."""
-    return Response(jsontext.dumps(value), status, dict(headers), _JSON)
+    return Response(encode(value), status, dict(headers), _JSON)
 
 
 def _given(face: Face, request: Request, body: JsonObject) -> JsonObject:
@@ -139,10 +139,10 @@ async def _frames(
     """Write a stream's events as the face sends them; `whole` as one JSON list."""
     if whole:
         listed = [event async for batch in batches for event in batch]
-        yield jsontext.dumps(listed)
+        yield _text(listed)
         return
     async for batch in batches:
-        yield "".join(event_text(event, face.format) for event in batch)
+        yield "".join(event_text(event, face.format, write=_text) for event in batch)
     if noticed and answered.notices:
         yield f": {NOTICES}: {_noticed(answered)}\n\n"
     if end := end_text(face.format):
@@ -164,12 +164,18 @@ async def _body(request: Request, config: Config) -> tuple[JsonObject, int]:
     except TimeoutError:
         raise refusal("invalid", f"the body did not arrive within {config.body_timeout:g} seconds") from None
     try:
-        value = await worked(len(found), partial(decode, found, config.max_values))
+        size, data = len(found), bytes(found)
+        found.clear()
+        value = await worked(size, partial(decode, data, config.max_values))
     except ParseError as error:
         raise refusal("invalid", "the body cannot be read as JSON", error) from None
     if not jsontext.is_object(value):
         raise refusal("invalid", "the body is not a JSON object")
-    return value, len(found)
+    return value, size
+
+
+def _text(value: object) -> str:
+    return encode(value).decode()
 
 
 def _noticed(answered: GatewayAnswer) -> str:

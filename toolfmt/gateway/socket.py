@@ -24,7 +24,7 @@ from toolfmt.gateway.failing import ExchangeError, refusal
 from toolfmt.gateway.handling import Handler
 from toolfmt.gateway.journal import DISCONNECTED, Entry
 from toolfmt.gateway.metrics import Metrics
-from toolfmt.gateway.threads import decode, worked
+from toolfmt.gateway.threads import decode, encode, worked
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.convert_answer import error_status, write_error
 
@@ -93,12 +93,12 @@ class SocketServer:
                     assert answered.events is not None  # noqa: S101 - a stream was asked for
                     async for batch in answered.events:
                         for event in batch:
-                            await socket.send_text(jsontext.dumps(event, compact=True))
+                            await socket.send_text(encode(event).decode())
                     entry.error, entry.usage = answered.error, answered.info and answered.info.usage
                 except ExchangeError as error:
                     entry.status, entry.error = error_status(error.failure, face), error.logged
                     failed: JsonObject = {"type": "error", "status": entry.status, **write_error(error.failure, face)}
-                    await socket.send_text(jsontext.dumps(failed, compact=True))
+                    await socket.send_text(encode(failed).decode())
         finally:
             entry.end(self._metrics.count)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from anyio import to_thread
+from pydantic_core import to_json
 
 from toolfmt import jsontext
 from toolfmt.errors import LimitExceededError, ParseError
@@ -15,9 +16,9 @@ from toolfmt.model import JsonValue
 T = TypeVar("T")
 _LARGE: Final = 2**18
 """Bytes of a request or an answer from which on it is read and converted in a thread."""
-_SEPARATORS: Final = ",[{"
+_SEPARATORS: Final = (b",", b"[", b"{")
 """What is before each value but the first and those of keys."""
-_PARTS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([,\[{])', re.DOTALL)
+_PARTS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|([,\[{])', re.DOTALL)
 
 
 async def worked(size: int, work: Callable[[], T]) -> T:
@@ -25,21 +26,26 @@ async def worked(size: int, work: Callable[[], T]) -> T:
     return await to_thread.run_sync(work) if size > _LARGE else work()
 
 
-def decode(data: bytes | bytearray | str, most: int, said: Callable[[str], str] = str) -> JsonValue:
-    """Decode JSON of at most so many values; raises `ParseError`. `said` makes the text that is decoded."""
+def decode(data: bytes | str, most: int, said: Callable[[bytes], bytes] = bytes) -> JsonValue:
+    """Decode JSON of at most so many values; raises `ParseError`. `said` makes the bytes that are decoded."""
+    data = said(data.encode() if isinstance(data, str) else data)
+    if sum(map(data.count, _SEPARATORS)) > most and _is_more(data, most):
+        raise LimitExceededError(f"more than {most} values")
     try:
-        text = said(data if isinstance(data, str) else data.decode())
+        return jsontext.loads_bytes(data)
     except UnicodeDecodeError as error:
         raise ParseError(f"not UTF-8 at byte {error.start}") from None
-    if sum(map(text.count, _SEPARATORS)) > most and _is_more(text, most):
-        raise LimitExceededError(f"more than {most} values")
-    return jsontext.loads(text)
 
 
-def _is_more(text: str, most: int) -> bool:
-    """Whether a text has more values, not counting what is inside strings: each takes far more memory than text."""
-    return any(count > most for count, _ in enumerate(filter(_is_separator, _PARTS.finditer(text)), 1))
+def encode(value: object) -> bytes:
+    """Encode a value that a conversion has made of decoded ones: in it is nothing that JSON cannot hold."""
+    return to_json(value)
 
 
-def _is_separator(part: re.Match[str]) -> bool:
+def _is_more(data: bytes, most: int) -> bool:
+    """Whether JSON has more values, not counting what is inside strings: each takes far more memory than text."""
+    return any(count > most for count, _ in enumerate(filter(_is_separator, _PARTS.finditer(data)), 1))
+
+
+def _is_separator(part: re.Match[bytes]) -> bool:
     return part.lastindex is not None

@@ -12,6 +12,8 @@ Text may be cut anywhere, even inside a character. The end of a stream, such as 
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from toolfmt import jsontext
@@ -106,10 +108,16 @@ class EventText:
             raise LimitExceededError(f"an event of a stream is longer than {self._longest} characters")
 
 
-def event_text(event: JsonObject, target: str) -> str:
-    """Write one event of a provider's stream as text; raises `UnknownFormatError` for binary streams."""
+_compact: Final = partial(jsontext.dumps, compact=True)
+
+
+def event_text(event: JsonObject, target: str, *, write: Callable[[JsonObject], str] = _compact) -> str:
+    """Write one event of a provider's stream as text, in the JSON that `write` makes of it.
+
+    Raises `UnknownFormatError` for binary streams.
+    """
     api = _textual(target)
-    data = jsontext.dumps(event, compact=True)
+    data = write(event)
     if api.wire == "lines":
         return f"{data}\n"
     name = event.get(api.event_name) if api.event_name else None
