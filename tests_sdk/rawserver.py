@@ -63,13 +63,23 @@ def raw(script: Callable[[], Iterator[bytes]], *, hang: bool = False) -> Iterato
 
 
 def _read(connection: socket.socket) -> None:
-    """Read a whole request: what is closed with bytes unread is reset."""
+    """Read a whole request: what is closed with bytes unread is reset.
+
+    Raises ConnectionError if its client hangs up before.
+    """
     found = b""
     while b"\r\n\r\n" not in found:
-        found += connection.recv(65536)
+        found += _piece(connection)
     headers, _, body = found.partition(b"\r\n\r\n")
     size = next(
         (int(line.split(b":")[1]) for line in headers.split(b"\r\n") if line.lower()[:15] == b"content-length:"), 0
     )
     while len(body) < size:
-        body += connection.recv(65536)
+        body += _piece(connection)
+
+
+def _piece(connection: socket.socket) -> bytes:
+    piece = connection.recv(65536)
+    if not piece:
+        raise ConnectionError
+    return piece
