@@ -68,18 +68,6 @@ def loads(text: str, *, max_depth: int = MAX_DEPTH, max_digits: int = MAX_DIGITS
     return _decode(text, text, 0, max_depth, max_digits)
 
 
-def loads_bytes(data: bytes) -> JsonValue:
-    """Read one JSON value that takes up the whole UTF-8, without making a text of it, which may be four times as large.
-
-    Raises like `loads`, and UnicodeDecodeError.
-    """
-    try:
-        value = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
-    except ValueError:
-        return loads(data.decode())
-    return value if _fits(value, MAX_DEPTH) else loads(data.decode())
-
-
 def raw_value(
     text: str, start: int, *, max_depth: int = MAX_DEPTH, max_digits: int = MAX_DIGITS
 ) -> tuple[JsonValue, int]:
@@ -137,7 +125,7 @@ def try_value(text: str, start: int, *, outer: int = 0, max_depth: int = MAX_DEP
 
 
 def _fits(value: JsonValue, max_depth: int) -> bool:
-    depth, finite = _survey(value)
+    depth, finite = survey(value)
     return finite and depth <= max_depth
 
 
@@ -254,7 +242,7 @@ def _decode(piece: str, whole: str, start: int, max_depth: int, max_digits: int)
         value = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
     except ValueError as error:
         raise _refusal(str(error), data, whole, start) from None
-    depth, finite = _survey(value)
+    depth, finite = survey(value)
     if depth > max_depth:
         _extent(whole, start, max_depth)
     if not finite:
@@ -267,7 +255,7 @@ def _decode(piece: str, whole: str, start: int, max_depth: int, max_digits: int)
     return value
 
 
-def _survey(value: JsonValue) -> tuple[int, bool]:
+def survey(value: JsonValue) -> tuple[int, bool]:
     """Return the depth of a decoded value, and whether all its floats are finite; fast, as every read calls it."""
     if value.__class__ is dict and _FINITE.issuperset(map(type, value.values())):
         return 1, True  # as most arguments are
