@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -19,9 +20,9 @@ from toolfmt.errors import MalformedCallError
 from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.lookup.parse_options import ParseOptions, parse_settings
 from toolfmt.lookup.registry import default_registry, is_auto
-from toolfmt.parsers.checks import SEARCHED, unread_notices
+from toolfmt.parsers.checks import SEARCHED, CheckedParser, CoercingParser, UserParserGuard, unread_notices
 from toolfmt.parsers.driving import AtEnd
-from toolfmt.parsers.exact.whole import WholeParser
+from toolfmt.parsers.exact.whole import WholeParser, fits_tools
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.lookup.parse_options import ParseSettings
     from toolfmt.model import ToolDefinition, ToolInvocation
+
+_BRACKET = re.compile(r"[<{\[]").search
+"""Finds a bracket, which every call of a misspelt tool has."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class ParseResult:
             )
 
 
-@checked
+@by_name
 def open_parser(**options: Unpack[ParseOptions]) -> Parser[str]:
     """Open a parser for one answer; the options are those of `ParseOptions`.
 
@@ -156,13 +160,13 @@ def parse(text: str, **options: Unpack[ParseOptions]) -> ParseResult:
     detection = None
     if settings.dialect is None:
         finder = _detecting(settings, tools)
-        events = finder.read(text)
+        events = coalesce(finder.read(text))
         detection = finder.detection
         name = detection.dialect
+        _named(events, lambda: name)
     else:
         name = settings.dialect.name
         events = _read_whole(text, settings, settings.dialect, tools)
-    events = _named(coalesce(events), lambda: name)
     if options.get("drop_leaks", False):
         from toolfmt.parsers.reading.leaks import drop_leaks as without_leaks
 
@@ -183,10 +187,12 @@ def _all_read(
     parser: Parser[str], text: str, settings: ParseSettings, dialect: AnyDialect, reading: ParserOptions
 ) -> list[Event]:
     """Read an answer to its end; calls that are as they should be pass no parser that checks them."""
-    read = isinstance(parser, WholeParser) and parser.reads(text) and parser.fits_tools(validate=settings.validate)
-    if not read or settings.checked or reading.strict:
+    events = parser.read(text) if isinstance(parser, WholeParser) else None
+    checked = settings.checked or reading.strict
+    if events is None or checked or not fits_tools(events, reading.tools, validate=settings.validate):
         parser = _checked_parser(parser, settings, dialect, reading)
-    return parser.feed(text) + parser.close()
+        events = _named(coalesce([*parser.feed(text), *parser.close()]), lambda: dialect.name)
+    return events
 
 
 @checked(chunks="see aparse_stream and open_parser")
@@ -263,7 +269,7 @@ def _detecting(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> 
         dialect = registry.dialect(name)
         reading = settings.of(dialect, tools, whole=True)
         parser: Parser[str] = dialect.open_parser(reading)
-        if not isinstance(parser, WholeParser) or not parser.reads(text):
+        if not isinstance(parser, WholeParser) or parser.read(text) is None:
             return None
         events = _all_read(parser, text, settings, dialect, reading)
         events += others(name, events, text)
@@ -297,11 +303,14 @@ def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str,
     """Return the function that finds unread calls in an answer's text."""
 
     def find(text: str, whole: str) -> list[Notice]:
+        named = any(map(whole.__contains__, tools))
+        if not (named or _BRACKET(whole)):
+            return []  # most prose, before anything is imported
         from toolfmt.detection.misnamed import misnamed_call
         from toolfmt.detection.unread_calls import UNREAD, unread_notice
 
         read = call_reader(tools)
-        if any(map(whole.__contains__, tools)) and (found := unread_notice(text, whole, tools, dialect, read)):
+        if named and (found := unread_notice(text, whole, tools, dialect, read)):
             return found
         misnamed = misnamed_call(text if text.strip() else whole, tools, dialect, read)
         start = max(0, whole.find(misnamed[0])) if misnamed is not None else 0
@@ -332,8 +341,6 @@ def _checked_parser(
     """Add the requested checks to a dialect's parser."""
     tools = reading.tools
     if dialect.syntax is None:
-        from toolfmt.parsers.checks import UserParserGuard
-
         parser = UserParserGuard(parser)
     if reading.repair:
         from toolfmt.parsers.mending.repair import RepairingParser
@@ -341,12 +348,8 @@ def _checked_parser(
         again = replace(reading, whole=True)
         parser = RepairingParser(parser, lambda: dialect.open_parser(again), dialect.syntax, tools)
     if reading.coerce:
-        from toolfmt.parsers.checks import CoercingParser
-
         parser = CoercingParser(parser, tools)
     if tools or reading.strict or settings.validate or settings.ids is not None:
-        from toolfmt.parsers.checks import CheckedParser
-
         exact, validate = dialect.traits.strict, settings.validate
         parser = CheckedParser(parser, reading, validate=validate, strict=reading.strict, exact=exact, ids=settings.ids)
     return parser

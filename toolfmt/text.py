@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from functools import cached_property
 from typing import Final
 
 from toolfmt.dialect.record import (
@@ -51,52 +51,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
 ) -> Dialect[str]:
     """Make a text dialect; its traits are derived from the syntax."""
     _check_types(syntax, schema)
-    offered = any(form.offered for form in syntax.forms)
-
-    # Loaded on first use: a program reads one format of many, and most programs write none.
-    @cache
-    def opener() -> Callable[[ParserOptions], Parser[str]]:
-        from toolfmt.parsers.opening import parser_opener
-
-        return parser_opener(name, syntax)
-
-    @cache
-    def writer() -> CallFormatter[str]:
-        from toolfmt.formatters.syntax_calls import call_formatter
-
-        made = call_formatter(name, syntax)
-        if not (unsure or any(_raw(form) for form in syntax.forms[:1])):
-            return made
-        from toolfmt.formatters.examples import verified
-
-        return verified(name, made, open_parser)
-
-    @cache
-    def example_writer() -> ExampleFormatter:
-        from toolfmt.formatters.examples import example_formatter
-
-        return example_formatter(calls)
-
-    @cache
-    def result_writer() -> ResultFormatter[str]:
-        from toolfmt.formatters.syntax_calls import result_formatter
-        from toolfmt.parsers.opening import text_disarmer
-
-        return result_formatter(syntax, text_disarmer(name, syntax))
-
-    def examples(tool: ToolDefinition) -> tuple[Example, ...]:
-        return example_writer()(tool)
-
-    def results(given: Sequence[ToolResult], tools: Collection[str] = (), /) -> str:
-        return result_writer()(given, tools)
-
-    def open_parser(options: ParserOptions) -> Parser[str]:
-        return opener()(options)
-
-    def calls(invocations: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
-        return writer()(invocations, tools)
-
-    unsure = offered or syntax.frame is not None or syntax.starts_in_reasoning
+    made = _Compiled(name, syntax)
     form = syntax.forms[0]
     slots = template_slots(form)
     routes = () if syntax.frame is None else syntax.frame.routes
@@ -104,10 +59,10 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         name=name,
         summary=summary,
         schema=schema,
-        example=example or examples,
-        calls=calls,
-        results=results,
-        open_parser=open_parser,
+        example=example or made.examples,
+        calls=made.calls,
+        results=made.results,
+        open_parser=made.open_parser,
         traits=Traits(
             carries_ids="id" in slots or bool(form.name_in_id),
             carries_types=_carries_types(form),
@@ -118,7 +73,7 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
             text_around=not strict and syntax.frame is None,
             strict=strict,
             bare=syntax.bare,
-            needs_tools=offered,
+            needs_tools=made.offered,
             stops=syntax.ends_after_calls or bool(syntax.stop),
         ),
         sources=sources,
@@ -126,6 +81,58 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
         manifest=manifest,
         syntax=syntax,
     )
+
+
+class _Compiled:
+    """The parts of a dialect, compiled on first use: a program reads one format of many, and most write none."""
+
+    def __init__(self, name: str, syntax: Syntax) -> None:
+        self._name, self._syntax = name, syntax
+        self.offered = any(form.offered for form in syntax.forms)
+
+    @cached_property
+    def _opener(self) -> Callable[[ParserOptions], Parser[str]]:
+        from toolfmt.parsers.opening import parser_opener
+
+        return parser_opener(self._name, self._syntax)
+
+    @cached_property
+    def _writer(self) -> CallFormatter[str]:
+        from toolfmt.formatters.syntax_calls import call_formatter
+
+        name, syntax = self._name, self._syntax
+        made = call_formatter(name, syntax)
+        unsure = self.offered or syntax.frame is not None or syntax.starts_in_reasoning
+        if not (unsure or _raw(syntax.forms[0])):
+            return made
+        from toolfmt.formatters.examples import verified
+
+        return verified(name, made, self.open_parser)
+
+    @cached_property
+    def _example_writer(self) -> ExampleFormatter:
+        from toolfmt.formatters.examples import example_formatter
+
+        return example_formatter(self.calls)
+
+    @cached_property
+    def _result_writer(self) -> ResultFormatter[str]:
+        from toolfmt.formatters.syntax_calls import result_formatter
+        from toolfmt.parsers.opening import text_disarmer
+
+        return result_formatter(self._syntax, text_disarmer(self._name, self._syntax))
+
+    def open_parser(self, options: ParserOptions) -> Parser[str]:
+        return self._opener(options)
+
+    def calls(self, invocations: Sequence[ToolInvocation], tools: Mapping[str, ToolDefinition]) -> str:
+        return self._writer(invocations, tools)
+
+    def examples(self, tool: ToolDefinition) -> tuple[Example, ...]:
+        return self._example_writer(tool)
+
+    def results(self, given: Sequence[ToolResult], tools: Collection[str] = (), /) -> str:
+        return self._result_writer(given, tools)
 
 
 def _check_types(syntax: object, schema: object) -> None:

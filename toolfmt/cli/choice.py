@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from toolfmt.cli.output import UsageError, note
 from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import UnknownDialectError
-from toolfmt.lookup.registry import AUTO, default_registry, is_auto
+from toolfmt.lookup.registry import AUTO, default_registry, is_auto, registry_for
 
 
 @Parameter(name="*", group="Format")
@@ -35,7 +35,7 @@ class FormatOption:
 
     def resolve(self) -> AnyDialect:
         """Resolve the dialect as the library does."""
-        registry = default_registry()
+        registry = registry_for(self.dialect)
         if self.dialect_from is not None:
             return self._found(self.dialect_from)
         if self.dialect is not None:

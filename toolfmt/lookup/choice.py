@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from toolfmt.dialect.record import AnyDialect
-from toolfmt.lookup.registry import Registry, default_registry
+from toolfmt.lookup.registry import Registry, default_registry, registry_for
 
 
 class Choice(TypedDict, total=False):
@@ -33,7 +33,7 @@ class Choice(TypedDict, total=False):
 
 def chosen(choice: Choice) -> tuple[AnyDialect, Registry]:
     """The dialect chosen, and the registry it came from."""
-    registry = chosen_registry(choice)
+    registry = choice.get("registry") or registry_for(choice.get("dialect"))
     dialect = registry.resolve(
         dialect=choice.get("dialect"),
         provider=choice.get("provider"),

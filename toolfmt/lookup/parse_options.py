@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Unpack, cast
+from typing import Unpack
 
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Limits, ParserOptions
 from toolfmt.lookup.choice import Choice, chosen, chosen_registry, nothing_chosen
-from toolfmt.lookup.registry import Registry, default_registry, is_auto
+from toolfmt.lookup.registry import Registry, built_registry, is_auto
 from toolfmt.model import ToolDefinition, ToolInvocation
 
 
@@ -69,31 +69,34 @@ class ParseSettings:
             from toolfmt.parsers.compiled.leading import reasoning_opener
 
             opener = reasoning_opener(syntax, self.prompt)
-        return replace(
-            given,
+        return ParserOptions(  # `replace` would take three times as long
             tools=tools,
             strict=given.strict or dialect.traits.strict,
+            repair=given.repair,
             reasoning_open=given.reasoning_open or bool(opener),
             reasoning_opener=opener,
+            infer_types=given.infer_types,
+            coerce=given.coerce,
             whole=whole,
+            limits=given.limits,
         )
 
 
 def parse_settings(options: ParseOptions) -> ParseSettings:
     """Check the options; those that were given before are not checked again."""
-    rest = [one for option in options.items() if option[0] != "tools" for one in option]
     if options.get("registry") is None and not options.get("generation_prompt"):
+        rest = options.copy()
+        rest.pop("tools", None)
         try:
-            return _kept_settings(default_registry(), *rest)
+            return _kept_settings(built_registry(), **rest)
         except TypeError:  # an option that is no key, or a mistake: it is reported in its place
             pass
     return _read_settings(**options)
 
 
 @lru_cache(maxsize=256, typed=True)  # 1 is no True
-def _kept_settings(_: Registry, *options: object) -> ParseSettings:
-    """Read options, given as a name and a value each."""
-    return _read_settings(**cast("ParseOptions", dict(zip(options[::2], options[1::2], strict=True))))
+def _kept_settings(_: Registry | None, /, **options: Unpack[ParseOptions]) -> ParseSettings:
+    return _read_settings(**options)
 
 
 @checked

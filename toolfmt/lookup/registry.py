@@ -17,9 +17,8 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
-from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from toolfmt.arguments import checked
@@ -37,6 +36,9 @@ from toolfmt.lookup.providers import (
     model_names,
 )
 from toolfmt.text import check_reading
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "toolfmt.dialects"
 
@@ -304,20 +306,32 @@ class _Default:
         # Reentrant: a dialect's module that asks for the registry gets an error, it does not hang.
         self._lock = RLock()
         self.registry: Registry | None = None
+        self.own: Registry | None = None
+        """The package's own dialects: all that most programs need, and found without a search of all packages."""
         self._building = False
 
     def exchange(self, change: Callable[[Registry], Registry]) -> Registry:
         with self._lock:
-            if self._building:
-                raise RuntimeError("the default registry was asked for while it imports the dialects: ask later")
             if self.registry is None:
-                self._building = True
-                try:
-                    self.registry = _installed()
-                finally:
-                    self._building = False
+                own = self.build_own()
+                self.registry = self._built(lambda: _with_plugins(own))
             self.registry = change(self.registry)
             return self.registry
+
+    def build_own(self) -> Registry:
+        with self._lock:
+            if self.own is None:
+                self.own = self._built(lambda: Registry(dialects=tuple(package_dialects("toolfmt.dialects"))))
+            return self.own
+
+    def _built(self, build: Callable[[], Registry]) -> Registry:
+        if self._building:
+            raise RuntimeError("the default registry was asked for while it imports the dialects: ask later")
+        self._building = True
+        try:
+            return build()
+        finally:
+            self._building = False
 
 
 _default = _Default()
@@ -329,6 +343,26 @@ def default_registry() -> Registry:
     The first call imports all of them. A dialect of another package that fails to load is in `broken`.
     """
     return _default.registry or _default.exchange(lambda registry: registry)
+
+
+def built_registry() -> Registry | None:
+    """Return the default registry, or None as long as nothing has needed the dialects of other packages."""
+    return _default.registry
+
+
+def registry_for(dialect: object) -> Registry:
+    """Return the default registry, or its part that has this choice and, for None, every provider and model.
+
+    The part is the package's own dialects, until another one is asked for.
+    """
+    if _default.registry is not None:
+        return _default.registry
+    own = _default.own or _default.build_own()
+    if isinstance(dialect, Dialect):
+        known = any(one is dialect for one in own.dialects)
+    else:
+        known = dialect is None or (isinstance(dialect, str) and dialect in own)
+    return own if known else default_registry()
 
 
 @checked
@@ -345,8 +379,10 @@ def register_override(dialect: str | AnyDialect, tool: str, pair: FormatterPair)
     return _default.exchange(lambda registry: registry.with_override(dialect, tool, pair))
 
 
-def _installed() -> Registry:
-    registry = Registry(dialects=tuple(package_dialects("toolfmt.dialects")))
+def _with_plugins(registry: Registry) -> Registry:
+    """Add the dialects of other packages."""
+    from importlib.metadata import entry_points
+
     broken: dict[str, ToolFmtError] = {}
     # Sorted, so that of two third parties who want one name the same one always has it.
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import regex
 
@@ -19,8 +19,9 @@ from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import DialectRecordError
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
 from toolfmt.parsers.exact.whole import WholeParser, WholeReader
-from toolfmt.parsers.reading.regions import TextParser
-from toolfmt.parsers.reading.steps import StepSyntax
+
+if TYPE_CHECKING:
+    from toolfmt.parsers.reading.steps import StepSyntax
 
 _PREPARED = 32
 """The number of tool sets kept compiled where the tools' names are part of the grammar."""
@@ -61,10 +62,13 @@ def parser_opener(name: str, syntax: Syntax) -> Callable[[ParserOptions], Parser
 
     def text_parser(options: ParserOptions) -> Parser[str]:
         reader = begun(tuple(options.tools) if named else ())
-        grammar = reader.grammar
-        if options.whole and reader.reads:
-            return WholeParser(reader, options, lambda: TextParser(grammar, options))
-        return TextParser(grammar, options)
+
+        def tolerant() -> Parser[str]:
+            from toolfmt.parsers.reading.regions import TextParser  # many answers need no more than `WholeParser`
+
+            return TextParser(reader.grammar, options)
+
+        return WholeParser(reader, options, tolerant) if options.whole and reader.reads else tolerant()
 
     return text_parser
 

@@ -14,6 +14,7 @@ from toolfmt.schema.choices import chosen, depends
 from toolfmt.schema.coercion import coerce, infer, relax
 from toolfmt.schema.places import (
     declares,
+    declares_all,
     item_schema,
     kind_of,
     plain_type,
@@ -32,6 +33,7 @@ __all__ = [
     "chosen",
     "coerce",
     "declares",
+    "declares_all",
     "depends",
     "extra_arguments",
     "infer",

@@ -123,9 +123,18 @@ def _named(schema: JsonObject) -> dict[str, JsonObject]:
 
 def declares(schema: JsonObject | None, key: str) -> bool:
     """Whether a schema names this member of an object."""
-    if is_object(schema) and not is_combined(schema):
+    if not is_object(schema):
+        return False
+    if COMBINED.isdisjoint(schema):
         return key in _object(schema, "properties")
     return any(key in _object(node, "properties") for node, _ in reach(schema))
+
+
+def declares_all(schema: JsonObject | None, value: JsonObject) -> bool:
+    """Whether a schema names every member of an object."""
+    if is_object(schema) and not is_combined(schema):
+        return value.keys() <= as_object(schema.get("properties")).keys()
+    return all(declares(schema, key) for key in value)
 
 
 def plain_type(schema: JsonObject | None, key: str) -> str:

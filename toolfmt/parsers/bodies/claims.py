@@ -27,7 +27,7 @@ from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading
 from toolfmt.parsers.scanning.damage import is_nearly
 from toolfmt.parsers.scanning.patterns import match_next
 from toolfmt.parsers.scanning.sink import Draft
-from toolfmt.schema import declares, property_names, property_schema
+from toolfmt.schema import declares, declares_all, property_names, property_schema
 
 _NAMESPACE = re.compile(r"xmlns(?::.*)?|xml:.*|xsi:.*", re.IGNORECASE).fullmatch
 _CALL_KINDS = frozenset({"function", "tool", "tool_call", "tool_use", "function_call"})
@@ -147,9 +147,8 @@ def misnamed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
     It holds the arguments or the tool's name, as a call does, or is nearly the name of an argument that is missing. A
     schema that lists keys of any name takes the key, unless it holds all arguments.
     """
-    if tool is None or all(declares(tool.parameters, key) for key in arguments):
+    if tool is None or declares_all(schema := tool.parameters, arguments):
         return ""
-    schema = tool.parameters
     odd = {key: value for key, value in arguments.items() if not declares(schema, key)}
     enclosing = next((key for key, value in odd.items() if _holds_arguments(value, tool)), None)
     if enclosing is not None and len(odd) == len(arguments):

@@ -9,12 +9,13 @@ answer with anything else, such as a quotation, is read by the grammar from its 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toolfmt.dialect.record import Parser, ParserOptions
 from toolfmt.dialect.syntax import template_slots
 from toolfmt.events import ArgumentsDelta, CallEnd, CallStart, Event, TextDelta
+from toolfmt.model import ToolDefinition
 from toolfmt.parsers.bodies.late_arguments import may_go_on
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
 from toolfmt.parsers.compiled.sections import FormGrammar, Section, with_and_without
@@ -185,7 +186,7 @@ class WholeReader:
 
 def _is_unfinished(section: Section, written: WrittenSection, text: str, at: int, end: int) -> bool:
     """Whether the text after the calls, up to `end`, may belong to them."""
-    if section.bracketed and _SURPLUS(text, at):
+    if _SURPLUS(text, at) and section.bracketed:
         return True
     return written.open and at < end and any(one.match(text, at, partial=True) for one in section.next)
 
@@ -206,6 +207,16 @@ def _written(
         yield group, (section, written, grammar.earlier(group))
 
 
+def fits_tools(events: list[Event], tools: Mapping[str, ToolDefinition], *, validate: bool) -> bool:
+    """Whether all calls are of the offered tools, if there are any, and have valid arguments, if that is asked."""
+    for event in events if tools else ():
+        if isinstance(event, CallEnd):
+            tool = tools.get(event.call.name)
+            if tool is None or (validate and problems(tool, event.call.arguments)):
+                return False
+    return True
+
+
 class WholeParser:
     """Parses an answer that is passed in one piece."""
 
@@ -216,20 +227,11 @@ class WholeParser:
         self._events: list[Event] | None = None
         self._tried = False
 
-    def reads(self, chunk: str) -> bool:
-        """Try the fast path on the answer that `feed` will get; return whether it read the answer."""
+    def read(self, chunk: str) -> list[Event] | None:
+        """Try the fast path on the answer that `feed` would get; return None if the grammar has to read it."""
         if not self._tried:
             self._events, self._tried = self._reader.read(chunk, self._options), True
-        return self._events is not None
-
-    def fits_tools(self, *, validate: bool) -> bool:
-        """Whether all calls read are of offered tools and, with `validate`, have valid arguments."""
-        tools = self._options.tools
-        if not tools:
-            return True
-        calls = [event.call for event in self._events or () if isinstance(event, CallEnd)]
-        known = all(call.name in tools for call in calls)
-        return known and not (validate and any(problems(tools[call.name], call.arguments) for call in calls))
+        return self._events
 
     @property
     def ended(self) -> bool:
@@ -238,7 +240,7 @@ class WholeParser:
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the answer."""
-        self.reads(chunk)
+        self.read(chunk)
         events, self._events, self._tried = self._events, None, False
         if events is None:
             self._parser = self._opened()

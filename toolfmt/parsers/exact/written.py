@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.dialect.record import ParserOptions
@@ -79,6 +79,8 @@ class WrittenForm:
             raise NotAtOnce
         self._begin = re.compile(f"{SPACE}{begin}{SPACE}").match
         self._end = re.compile(SPACE + end if end else "").match
+        self._labelled = f"{begin}{end}".count("(?P<") > 1
+        """Whether more is written than the tool's name."""
         self._server = form.defaults.get("server")
         self._provenance: CallProvenance = "bare" if bare else "marker"
         self._template = form.call.lstrip()
@@ -114,7 +116,7 @@ class WrittenForm:
         limits = options.limits
         if not text.startswith("{", at) or limits.digits < MAX_DIGITS:
             return None
-        return cast("_Arguments | None", try_value(text, at, outer=self._braces, max_depth=limits.depth))
+        return try_value(text, at, outer=self._braces, max_depth=limits.depth)
 
     def read(self, text: str, at: int, options: ParserOptions) -> ReadCall | None:
         """Read the call at `at`, after white space; return None if it differs from the written form.
@@ -124,22 +126,23 @@ class WrittenForm:
         begun = self._begin(text, at)
         if begun is None:
             return None
-        labels: dict[str, str | None] = begun.groupdict()
         name, body = begun["name"], begun.end()
         tool = options.tools.get(name)
         read = None if self._offered and tool is None else self._arguments(text, body, options, tool)
         ended = self._end(text, read[1]) if read is not None else None
         if read is None or ended is None or misnamed(read[0], tool):
             return None
-        early, get = labels.get("id"), labels.get
-        if ended.re.groups:
-            end_slots = ended.groupdict()
-            if end_slots.get("name", name) != name:
-                return None
-            labels |= end_slots
         written = text[body : read[1]] if self._as_is else object_text(read[0])
-        server = get("server") or self._server
-        call = invocation(name, read[0], get("id"), written, server, get("agent"), self._provenance, "exact")
+        early = identity = agent = None
+        server = self._server
+        if self._labelled:
+            labels: dict[str, str | None] = begun.groupdict()
+            early = labels.get("id")
+            labels |= ended.groupdict()
+            if labels["name"] != name:
+                return None
+            identity, server, agent = labels.get("id"), labels.get("server") or server, labels.get("agent")
+        call = invocation(name, read[0], identity, written, server, agent, self._provenance, "exact")
         return call, early, ended.end()
 
 
@@ -278,8 +281,9 @@ class _WrittenMembers:
 
     def _wire_type(self, opened: re.Match[str]) -> str:
         """Return the type that the element itself names."""
-        labels = opened.groupdict()
-        flag, named = labels.get("string") or "", labels.get("type") or ""
+        slots = opened.re.groupindex
+        flag = (opened["string"] or "") if "string" in slots else ""
+        named = (opened["type"] or "") if "type" in slots else ""
         return self._grammar.types.get(named, named) or BY_FLAG.get(flag, flag)
 
 
