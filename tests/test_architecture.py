@@ -93,6 +93,21 @@ print(*sorted(name for name in sys.modules if name.startswith("toolfmt.parsers.b
     assert run(code).split() == []
 
 
+def test_reading_a_known_format_searches_no_other_packages_and_loads_no_tolerant_reader() -> None:
+    unwanted = ("importlib.metadata", "toolfmt.detection", "toolfmt.parsers.reading")
+    code = f"""
+import sys, toolfmt
+answer = 'Yes.<tool_call>{{"name": "f", "arguments": {{}}}}</tool_call>'
+(call,) = toolfmt.parse(answer, dialect="hermes").calls
+print(*sorted({set(unwanted)!r} & sys.modules.keys()))
+"""
+    assert run(code).split() == []
+
+
+def test_the_command_that_reads_an_answer_reads_its_arguments_before_pydantic_is_loaded() -> None:
+    assert run("import sys, toolfmt.cli.app, toolfmt.cli.parse; print('pydantic' in sys.modules)").split() == ["False"]
+
+
 def test_the_command_that_reads_an_answer_loads_nothing_that_runs_calls() -> None:
     unwanted = ("anyio", "rich", "toolfmt.agents", "toolfmt.conversation", "toolfmt.execution", "toolfmt.tools")
     code = f"""

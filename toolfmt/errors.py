@@ -29,6 +29,7 @@ import inspect
 import os
 import warnings
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -203,8 +204,6 @@ class UnknownFormatError(ToolFmtError, LookupError):
 
     def __init__(self, name: str, known: Iterable[str], serving: Sequence[str] = ()) -> None:
         """Name the format, and similar ones, or those `serving` the model of that name."""
-        from difflib import get_close_matches
-
         names = tuple(known)
         close = get_close_matches(name, names, n=3, cutoff=0.65) or list(serving)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
@@ -302,8 +301,6 @@ def not_utf8(error: UnicodeDecodeError, before: int = 0) -> str:
 
 def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names that are similar to a misspelt one; `known` maps every spelling to its name."""
-    from difflib import get_close_matches  # rarely needed
-
     name = name.strip().lower()
     begun = sorted((one for one in known if name and one.startswith(name)), key=len)
     found = (*begun, *get_close_matches(name, known, n=4 * SUGGESTED, cutoff=0.6))

@@ -1,15 +1,22 @@
-"""The options that choose a format, the same for every command."""
+"""The options that choose a format, the same for every command.
+
+The registry is imported when a format is chosen: cyclopts has pydantic check every argument again as soon as it is
+loaded, which takes longer than parsing.
+"""
+
+from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from toolfmt.cli.output import UsageError, note
-from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import UnknownDialectError
-from toolfmt.lookup.registry import AUTO, default_registry, is_auto, registry_for
+
+if TYPE_CHECKING:
+    from toolfmt.dialect.record import AnyDialect
 
 
 @Parameter(name="*", group="Format")
@@ -35,6 +42,8 @@ class FormatOption:
 
     def resolve(self) -> AnyDialect:
         """Resolve the dialect as the library does."""
+        from toolfmt.lookup.registry import registry_for
+
         registry = registry_for(self.dialect)
         if self.dialect_from is not None:
             return self._found(self.dialect_from)
@@ -56,6 +65,8 @@ class FormatOption:
 
     def resolve_or_auto(self) -> AnyDialect | str:
         """Resolve the dialect, or return `auto` if none is chosen."""
+        from toolfmt.lookup.registry import AUTO, is_auto
+
         if not self._chosen:
             return AUTO
         if not is_auto(self.dialect):
@@ -83,6 +94,8 @@ DEFAULT = FormatOption()
 
 def meant(name: str) -> AnyDialect:
     """Return the dialect of this name or, with a note, that of the provider or model of this name."""
+    from toolfmt.lookup.registry import default_registry
+
     registry = default_registry()
     kinds = {"provider": lambda: registry.provider(name).dialect, "model": lambda: registry.resolve(model=name)}
     for kind, find in kinds.items() if name not in registry else ():

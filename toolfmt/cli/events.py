@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolfmt import jsontext
 from toolfmt.cli.output import as_options, say
-from toolfmt.detection import Detection, DialectMatch
 from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import JsonObject, ToolInvocation
-from toolfmt.parsing import ParseResult
+
+if TYPE_CHECKING:
+    from toolfmt.detection import Detection, DialectMatch
+    from toolfmt.parsing import ParseResult
 
 _OPTIONAL: Final = ("id", "server", "agent")
 _WORD: Final = re.compile(r"(?<!^)(?=[A-Z])")

@@ -1,21 +1,24 @@
-"""`toolfmt parse` and `toolfmt detect`: the calls in a model's answer, and their format."""
+"""`toolfmt parse` and `toolfmt detect`: the calls in a model's answer, and their format.
+
+What reads an answer is imported after the arguments were read, as in `toolfmt.cli.choice`.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.types import PositiveInt
 
 from toolfmt.cli.choice import DEFAULT, FormatOption
-from toolfmt.cli.events import detection_record, event_record, result_record, say_event, say_events
 from toolfmt.cli.inputs import STDIN, read_pieces, read_text, refuse_two
 from toolfmt.cli.output import UsageError, note, write, write_json, write_json_line, write_table
 from toolfmt.cli.toolboxes import TOOLS, read_tools
-from toolfmt.dialect.record import AnyDialect
-from toolfmt.events import CallFailed, Event, Notice, Span
-from toolfmt.model import ToolDefinition
-from toolfmt.parsing import ParseOptions, ParseResult, call_reader, parse_stream
-from toolfmt.parsing import parse as parse_text
+
+if TYPE_CHECKING:
+    from toolfmt.dialect.record import AnyDialect
+    from toolfmt.events import Event, Span
+    from toolfmt.model import ToolDefinition
+    from toolfmt.parsing import ParseOptions, ParseResult
 
 
 def parse(  # noqa: PLR0913 - one argument for each option
@@ -43,6 +46,10 @@ def parse(  # noqa: PLR0913 - one argument for each option
 
     The exit code is 1 if a call failed, or was not read.
     """
+    from toolfmt.cli.events import result_record, say_events
+    from toolfmt.parsing import ParseResult, parse_stream
+    from toolfmt.parsing import parse as parse_text
+
     refuse_two(file, tools)
     if validate and tools is None:
         raise UsageError("--validate needs the tools' schemas: add --tools")
@@ -75,7 +82,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
     return _exit_code(result.events)
 
 
-def _advise(result: ParseResult, dialect: AnyDialect | str, offered: Sequence[ToolDefinition]) -> None:
+def _advise(result: "ParseResult", dialect: "AnyDialect | str", offered: "Sequence[ToolDefinition]") -> None:
     """Write a note on what to write instead of each failed call, and on the format that reads it."""
     if not result.failures:
         return
@@ -95,7 +102,9 @@ def _cut(pieces: Iterable[str], chunk: int | None) -> Iterator[str]:
         yield from (piece[at : at + size] for at in range(0, len(piece), size))
 
 
-def _told(events: Iterable[Event], *, json: bool) -> Iterator[Event]:
+def _told(events: "Iterable[Event]", *, json: bool) -> "Iterator[Event]":
+    from toolfmt.cli.events import event_record, say_event
+
     for event in events:
         if json:
             write_json_line(event_record(event))
@@ -104,8 +113,10 @@ def _told(events: Iterable[Event], *, json: bool) -> Iterator[Event]:
         yield event
 
 
-def _exit_code(events: Iterable[Event]) -> int:
+def _exit_code(events: "Iterable[Event]") -> int:
     """Return 1 if a call failed and was not repaired, or was not read."""
+    from toolfmt.events import CallFailed, Notice
+
     failed: set[Span] = set()
     for event in events:
         if isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind == "unread_call"):
@@ -115,9 +126,10 @@ def _exit_code(events: Iterable[Event]) -> int:
     return 1 if failed else 0
 
 
-def note_no_call(chosen: str, text: str, offered: Sequence[ToolDefinition]) -> bool:
+def note_no_call(chosen: str, text: str, offered: "Sequence[ToolDefinition]") -> bool:
     """Write a note on what an answer without a call looks like; returns whether it looks like anything."""
     from toolfmt.detection.detecting import unread
+    from toolfmt.parsing import call_reader
 
     found = unread(text, tuple(offered), call_reader({tool.name: tool for tool in offered}))
     if found is None:
@@ -148,6 +160,7 @@ def detect(
 
     The exit code is 1 if the text makes none, or only shows some.
     """
+    from toolfmt.cli.events import detection_record
     from toolfmt.detection import detect as detect_text
 
     refuse_two(file, tools)

@@ -25,10 +25,10 @@ from toolfmt.cli import inputs
 from toolfmt.cli.inputs import STDIN
 from toolfmt.cli.output import UsageError, stdout_to_stderr
 from toolfmt.errors import DuplicateToolError, ParseError, SchemaError, ToolFmtError
-from toolfmt.model import ToolDefinition
 
 if TYPE_CHECKING:  # `toolfmt parse` imports this module, and runs nothing
     from toolfmt.execution.executor import Executor
+    from toolfmt.model import ToolDefinition
     from toolfmt.tools import ToolRegistry
 
 OpenedExecutor: TypeAlias = AbstractAsyncContextManager["Executor"]
