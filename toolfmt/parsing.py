@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -23,6 +22,7 @@ from toolfmt.lookup.registry import default_registry, is_auto
 from toolfmt.parsers.checks import SEARCHED, CheckedParser, CoercingParser, UserParserGuard, unread_notices
 from toolfmt.parsers.driving import AtEnd
 from toolfmt.parsers.exact.whole import WholeParser, fits_tools
+from toolfmt.parsers.plain_text import may_have_markers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from toolfmt.events import Event
     from toolfmt.lookup.parse_options import ParseSettings
     from toolfmt.model import ToolDefinition, ToolInvocation
-
-_BRACKET = re.compile(r"[<{\[]").search
-"""Finds a bracket, which every call of a misspelt tool has."""
-
 
 @dataclass(frozen=True)
 class ParseResult:
@@ -180,7 +176,7 @@ def _read_whole(
     """Read an answer that is all there."""
     reading = settings.of(dialect, tools, whole=True)
     events = _all_read(dialect.open_parser(reading), text, settings, dialect, reading)
-    return events + unread_notices(events, text, _finder(dialect.name, tools)) if tools else events
+    return events + unread_notices(events, text, _finder(dialect.name, tools))
 
 
 def _all_read(
@@ -274,7 +270,7 @@ def _detecting(settings: ParseSettings, tools: Mapping[str, ToolDefinition]) -> 
         events = _all_read(parser, text, settings, dialect, reading)
         events += others(name, events, text)
         whole = masked + text[len(masked) :]
-        return events + unread_notices(events, whole, _finder(name, tools)) if tools else events
+        return events + unread_notices(events, whole, _finder(name, tools))
 
     return DetectingParser(detector, opened, read, _finder("", tools))
 
@@ -304,17 +300,20 @@ def _finder(dialect: str, tools: Mapping[str, ToolDefinition]) -> Callable[[str,
 
     def find(text: str, whole: str) -> list[Notice]:
         named = any(map(whole.__contains__, tools))
-        if not (named or _BRACKET(whole)):
+        looked = text if text.strip() else whole
+        if not (named or may_have_markers(looked)):
             return []  # most prose, before anything is imported
+        from toolfmt.detection.damaged import damaged_call
         from toolfmt.detection.misnamed import misnamed_call
         from toolfmt.detection.unread_calls import UNREAD, unread_notice
 
         read = call_reader(tools)
-        if named and (found := unread_notice(text, whole, tools, dialect, read)):
-            return found
-        misnamed = misnamed_call(text if text.strip() else whole, tools, dialect, read)
-        start = max(0, whole.find(misnamed[0])) if misnamed is not None else 0
-        return [] if misnamed is None else [Notice(UNREAD, misnamed[1], (start, start + len(misnamed[0])))]
+        if named and (noted := unread_notice(text, whole, tools, dialect, read)):
+            return noted
+        misnamed = misnamed_call(looked, tools, dialect, read) if tools else None
+        found = misnamed or damaged_call(looked, tools, dialect, read)
+        start = max(0, whole.find(found[0])) if found is not None else 0
+        return [] if found is None else [Notice(UNREAD, found[1], (start, start + len(found[0])))]
 
     return find
 
@@ -326,7 +325,7 @@ def _watched(parser: Parser[str], dialect: str, tools: Mapping[str, ToolDefiniti
     def unread(events: list[Event], whole: str) -> list[Notice]:
         return unread_notices(events, masked[: len(whole)] + whole[len(masked) :], find)
 
-    return AtEnd(parser, unread, SEARCHED) if tools else parser
+    return AtEnd(parser, unread, SEARCHED)
 
 
 def _opened(settings: ParseSettings, dialect: AnyDialect, tools: Mapping[str, ToolDefinition]) -> Parser[str]:

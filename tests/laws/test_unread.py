@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import string
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,15 @@ ALIKE = [
     ("lower case", str.lower),
     ("upper case", lambda mark: mark if "get_weather" in mark else re.sub(r"^</?[^\s=>]+", _upper, mark)),
     ("no underscores", lambda mark: mark if "get_weather" in mark else mark.replace("_", "")),
+    ("full-width brackets", lambda mark: _wide(mark, "<>[]/")),
+    ("full-width markers", lambda mark: _wide(mark, string.printable)),
+    ("invisible characters", lambda mark: f"{mark[:2]}\u200b{mark[2:]}"),
+    ("a byte order mark", lambda mark: f"{mark[0]}\ufeff{mark[1:-1]}\xad{mark[-1]}"),
+    ("entities", lambda mark: html.escape(mark, quote=False)),
+    ("backslashes", lambda mark: re.sub(r"[<>\[\]_]", r"\\\g<0>", mark)),
+    ("doubled brackets", lambda mark: f"{mark[0]}{mark}{mark[-1]}"),
+    ("angle quotation marks", lambda mark: f"\u2039{mark[1:-1]}\u203a"),
+    ("blanks in brackets", lambda mark: f"{mark[0]} {mark[1:-1]} {mark[-1]}"),
 ]
 SLIPS = [
     ("a trailing comma", r"(?<=[\w\"])(?=\}|\))", ","),
@@ -46,6 +57,10 @@ SLIPS = [
     ("a misspelt argument's tag", r"(?<=[</])param", "parma"),
     ("a misspelt tag", r"(?<=[</\[|\uff5c])(?!get)([A-Za-z])([A-Za-z])([A-Za-z])(?=\w)", r"\1\3\2"),
 ]
+
+
+def _wide(mark: str, chars: str) -> str:
+    return "".join(chr(ord(char) + 0xFEE0) if char in chars and "!" <= char <= "~" else char for char in mark)
 
 
 def _upper(mark: re.Match[str]) -> str:

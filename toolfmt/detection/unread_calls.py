@@ -156,7 +156,7 @@ def how_to_read(text: str, dialect: str, read: Read) -> str:
 
 def _how_to_read(text: str, dialect: str, read: Read) -> str:
     registry = default_registry()
-    others = [name for name in _nearest(text, registry)[1] if name != dialect]
+    others = [name for name in nearest(text, registry)[1] if name != dialect]
     likely = next((name for name in others if _calls(read, text, name)), "")
     for name in [*([dialect] if dialect in registry.names() else []), *(() if likely else others)]:
         slips = misspelt(registry.dialect(name), text, lambda said, name=name: _calls(read, said, name))
@@ -173,7 +173,7 @@ def _how_to_read(text: str, dialect: str, read: Read) -> str:
 def _changed(text: str, dialect: str, read: Read) -> str:
     """Describe the smallest correction: of a key or a tag of another format, of doubled braces or broken JSON."""
     registry = default_registry()
-    names = [dialect] if dialect in registry.names() else _nearest(text, registry)[1]
+    names = [dialect] if dialect in registry.names() else nearest(text, registry)[1]
     found: list[tuple[int, str]] = []
     for name in names or [one.dialect for one in table(registry).bare]:
         shown, reads = example(registry.dialect(name)), partial(_calls, read, dialect=name)
@@ -192,8 +192,8 @@ def _mended(text: str, shown: str, reads: Callable[[str], bool]) -> str:
 
 def _beside_marker(text: str, dialect: str) -> str:
     """Name the formats of a marker that no call of theirs follows."""
-    marks, nearest = _nearest(text, default_registry())
-    others = [name for name in nearest if name != dialect]
+    marks, names = nearest(text, default_registry())
+    others = [name for name in names if name != dialect]
     return f"{marks[0]!r} is a marker of {' or '.join(others)}, which read no call after it" if others else ""
 
 
@@ -201,7 +201,7 @@ def _calls(read: Read, text: str, dialect: str) -> bool:
     return any(isinstance(event, CallEnd) for event in read(text, dialect))
 
 
-def _nearest(text: str, registry: Registry) -> tuple[list[str], list[str]]:
+def nearest(text: str, registry: Registry) -> tuple[list[str], list[str]]:
     """Return the markers of a text that are similar to those of dialects, and these, the nearest first."""
     owners = _owners(registry)
     found: Counter[str] = Counter()

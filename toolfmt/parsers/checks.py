@@ -184,13 +184,30 @@ def unread_notices(events: list[Event], whole: str, find: FindUnread) -> list[No
         elif isinstance(event, CallFailed) or (isinstance(event, Notice) and event.kind == "quoted_call"):
             return []  # a call-like text is already reported
     end = thought[-1].start + len(thought[-1].text) if thought else 0
-    if thought and len(whole) < SEARCHED and not whole[end:].strip():
-        texts += thought  # no marker closes the reasoning
+    open_thought = (
+        thought if len(whole) < SEARCHED and not whole[end:].strip() else []
+    )  # no marker closes the reasoning
+    texts += open_thought
     if not texts and calls:
         return []
     if calls:
         return _unread_beside(texts, calls, whole, find)
-    return find("".join([whole[one.start : one.start + len(one.text)] for one in texts]), whole)
+    drafted = "".join([whole[one.start : one.start + len(one.text)] for one in open_thought])
+    return find(_without_reasoning(events, whole) + drafted, whole)
+
+
+def _without_reasoning(events: list[Event], whole: str) -> str:
+    """Return the text of an answer without calls, with the stray markers in it, which are in no event."""
+    pieces: list[str] = []
+    at = 0
+    for event in events:
+        if isinstance(event, TextDelta):
+            end = event.start + len(event.text)
+            pieces.append(whole[event.start if at < 0 else at : end])
+            at = end
+        elif isinstance(event, ReasoningDelta):
+            at = -1
+    return "".join([*pieces, whole[at:] if at >= 0 and pieces else ""])
 
 
 def _unread_beside(

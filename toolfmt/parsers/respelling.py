@@ -19,6 +19,7 @@ from toolfmt.dialect.record import AnyDialect
 from toolfmt.dialect.syntax import Form
 from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.parsers.mending.mend_tags import TagMender
+from toolfmt.parsers.plain_text import UNSEEN, WIDER, plain
 
 _P = ParamSpec("_P")
 _ReadT = TypeVar("_ReadT")
@@ -34,14 +35,26 @@ _MARK: Final = re.compile(
 """A marker: its beginning, and its content."""
 _CLOSE: Final = 0.75
 """The fraction of a marker that must be right."""
+_BAR: Final = r"\\?[|\uff5c\u00a6\u2502]?"
 _ALIKE: Final = {
-    **dict.fromkeys("_\u2581", "[_\u2581 \\-]?"),
-    **dict.fromkeys("|\uff5c", "[|\uff5c\u00a6\u2502]?"),
-    " ": "[ _\u2581]?",
-    "<": "(?:[<\uff1c\u2039]|&lt;)",
-    ">": "(?:[>\uff1e\u203a]|&gt;)",
+    **dict.fromkeys("_\u2581", r"\\?[_\u2581\uff3f \-]?"),
+    **dict.fromkeys("|\uff5c", _BAR),
+    " ": "[ _\u2581\u3000]?",
+    "/": r"(?:\\?[/\uff0f]|\\)",
 }
 """Spellings of a marker's character: a blank for U+2581, an ASCII bar for a full-width one, or nothing."""
+_LETTERS: Final = dict(zip("aceopxyis", "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0455", strict=True))
+"""Cyrillic letters that look like Latin ones."""
+_BEGINS: Final = {
+    "<": r"(?:\\?[<\uff1c\u2039\u3008\u300a\u27e8{(\[]|&(?:lt|#60|#x3c);)",
+    "[": r"\\?[\[\uff3b\u3010\u3014{(]",
+}
+_ENDS: Final = {
+    ">": r"(?:\\?[>\uff1e\u203a\u3009\u300b\u27e9})\]]|&(?:gt|#62|#x3e);)",
+    "]": r"\\?[\]\uff3d\u3011\u3015})]",
+}
+"""Spellings of the brackets of a marker."""
+PLAINLY: Final = "write all markers and punctuation in plain characters"
 EXAMPLE: Final = ToolInvocation(name="f", arguments={"a": "b"})
 EXAMPLE_TOOL: Final = ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
 
@@ -58,11 +71,11 @@ def sparing(read: Callable[Concatenate[str, _P], _ReadT], otherwise: _ReadT) -> 
     return again
 
 
-def misspelt(dialect: AnyDialect, text: str, reads: Callable[[str], bool]) -> str:
+def misspelt(dialect: AnyDialect, text: str, reads: Callable[[str], bool], tools: Iterable[ToolDefinition] = ()) -> str:
     """Return advice on a text's misspelt markers, or "" unless `reads` finds a call in the corrected text."""
     if dialect.syntax is None or len(text) > LONGEST:
         return ""
-    return respelled(dialect.syntax.forms[0], (), text.strip(), example(dialect), reads)
+    return respelled(dialect.syntax.forms[0], tools, text.strip(), example(dialect), reads)
 
 
 def example(dialect: AnyDialect) -> str:
@@ -75,24 +88,29 @@ def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str,
     marks = [word for word, _ in _MARK.findall("\n".join([shown, *TagMender(form, tools).tags]))]
     slips: dict[str, None] = {}
 
-    def right(wrote: str, word: str, rest: str) -> str:
-        rest = unescape(rest)
-        slips[f"write {word}{rest} instead of {wrote!r}"] = None
-        return f"{word}{rest}"
+    def right(found: re.Match[str], word: str) -> str:
+        wrote, spelt = found.group(), f"{word}{plain(found[2])}"
+        if wrote != spelt:
+            slips[f"write {spelt} instead of {wrote!r}"] = None
+        return spelt
 
     def near(found: re.Match[str]) -> str:
         closes = found[1].startswith(("</", "&lt;/", "[/"))
         same = [word for word in marks if word.startswith(("</", "[/")) == closes]
         word = next(iter(() if found[1] in same else get_close_matches(unescape(found[1]), same, 1, _CLOSE)), "")
-        return right(found.group(), word, found[2]) if word else found.group()
+        return right(found, word) if word else found.group()
 
     text = raw
-    for word in dict.fromkeys(marks):
-        text = _alike(word).sub(
-            lambda found, word=word: found.group() if found[1] in marks else right(found.group(), word, found[2]), text
-        )
+    for loose in (False, True):  # with all of its bars, `<tool_call|>` is not taken for `<|tool_call>`
+        for word in dict.fromkeys(marks):
+            text = _alike(word, loose).sub(
+                lambda found, word=word: right(found, found[1] if found[1] in marks else word), text
+            )
     text = _MARK.sub(near, text)
-    return "; ".join(slips) if slips and reads(text) else ""
+    if slips and reads(text):
+        return "; ".join(slips)
+    copy = plain(text)
+    return "; ".join([*slips, PLAINLY]) if copy != text and reads(copy) else ""
 
 
 _WORDS: Final = (
@@ -126,7 +144,24 @@ def renamed(raw: str, shown: str, declared: Collection[str], reads: Callable[[st
 
 
 @lru_cache(maxsize=1024)
-def _alike(word: str) -> re.Pattern[str]:
-    """Compile the pattern of texts that look like a marker."""
-    rest = "()" if not word[-1].isalnum() else r"((?=[\s=\"'])[\s=\"'][^<>\n]{0,200}>)"
-    return re.compile(f"({''.join(_ALIKE.get(char) or re.escape(char) for char in word)}){rest}", re.IGNORECASE)
+def _alike(word: str, loose: bool) -> re.Pattern[str]:  # noqa: FBT001 - a key of the cache
+    """Compile the pattern of texts that look like a marker; if `loose`, bars and one of its brackets may be missing."""
+    begin, end = _BEGINS.get(word[0], ""), _ENDS.get(word[-1], "")
+    inner = word[bool(begin) : len(word) - bool(end)]
+    looks = f"[{UNSEEN}]{{0,2}}".join(map(_spellings, inner))
+    if not loose:
+        looks = looks.replace(_BAR, _BAR.rstrip("?"))
+    rest = "()" if end or not word[-1].isalnum() else rf"([\s=\uff1d\"'][^<>\n]{{0,200}}?{_ENDS['>']})"
+    gap = rf"[\s{UNSEEN}]{{0,2}}"
+    opened, closed = begin and f"(?:{begin}{gap}){{1,2}}", end and f"(?:{gap}{end}){{1,2}}"
+    either = f"{opened}{looks}{closed}"
+    if loose and begin and end:
+        apart = r"/\uff0f<\uff1c|\uff5c\[\uff3b;\\" + (r"\w" if inner[:1].isalnum() else "")
+        either += rf"|{opened}{looks}(?![\w/|\-:]{{0,40}}{end})|(?<![{apart}]){looks}{closed}"
+    return re.compile(f"({either}){rest}", re.IGNORECASE)
+
+
+def _spellings(char: str) -> str:
+    """Return the pattern of what looks like a character of a marker."""
+    wide = chr(ord(char) + WIDER) if "!" <= char <= "~" else ""
+    return _ALIKE.get(char) or f"[{re.escape(char)}{wide}{_LETTERS.get(char.lower(), '')}]"

@@ -8,6 +8,7 @@ from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.agents.output import unfenced
+from toolfmt.detection.damaged import damaged_call
 from toolfmt.detection.misnamed import misnamed_call
 from toolfmt.detection.unread_calls import UNREAD, is_shown, unread_call
 from toolfmt.dialect.syntax import Syntax
@@ -56,6 +57,8 @@ def with_unread(
         reason, raw, detail = UNREAD, text, f"no call can be read after {label!r}"
     elif (misnamed := misnamed_call(looked, offered, result.dialect, read)) is not None:
         reason, (raw, detail) = "unknown_tool", misnamed
+    elif (damaged := damaged_call(looked, offered, result.dialect, read)) is not None:
+        reason, (raw, detail) = UNREAD, damaged
     else:
         return result
     start = max(0, text.find(raw))
