@@ -40,7 +40,7 @@ _CLOSES: Final = re.compile(r"[\w)\]}.,;:!?]")
 
 _AFTER_KEY: Final = re.compile(r",\s{0,64}[\w.\-]{1,64}\s{0,64}:\s{0,64}\Z").search
 _AFTER_CALL: Final = re.compile(
-    rf"(?:\)\s{{0,64}},|\[)\s{{0,64}}{KEYWORD}\(\s{{0,64}}(?:{KEYWORD}\s{{0,64}}[:=]\s{{0,64}})?\Z"
+    rf"(?:\)\s{{0,64}},|\[|[\"']\s)\s{{0,64}}{KEYWORD}\(\s{{0,64}}(?:{KEYWORD}\s{{0,64}}[:=]\s{{0,64}})?\Z"
 ).search
 """The beginning of another call of a list, up to its first string."""
 _BEFORE_INNER: Final = frozenset(":,[{(")
@@ -96,7 +96,7 @@ class LiteralTexts:
         put = out.add
         inside = opened = False  # quotes were read as text; the last one opened a part
         self._doubt = 0
-        count, last, twice = 0, cur.at, False  # no apostrophes; the last one's end; two adjacent
+        count = 0  # of the quotes that are no apostrophes
         while True:
             run = plain(cur.buf, cur.pos)
             if run is not None and run.end() > cur.pos:
@@ -118,22 +118,21 @@ class LiteralTexts:
                 cur.pos += 1
                 continue
             if (yield from self._ends(quote, kind, inside=inside, opened=opened)):
-                self._check_end(quote, odd=bool(count % 2), twice=twice or (count > 0 and last == cur.at))
+                self._check_end(quote, odd=bool(count % 2))
                 cur.pos += len(quote)
                 return
             apostrophe = yield from self._check(quote, expression=escapes and not inside, closing=bool(count % 2))
             self._note("a quote inside text", "ambiguous_closer")
             opened = self._grammar.literals.escapes and not opened and not _CLOSES.match(cur.buf, cur.pos - 1)
             inside = True
-            twice = twice or last == cur.at
             put(quote)
             cur.pos += len(quote)
-            count, last = count + (not apostrophe), cur.at
+            count += not apostrophe
 
-    def _check_end(self, quote: str, *, odd: bool, twice: bool) -> None:
+    def _check_end(self, quote: str, *, odd: bool) -> None:
         """Refuse a text that may lack a quote, or that has a part of a quote before its last one."""
         if self._grammar.literals.escapes:
-            wrong = odd and twice
+            wrong = odd
         else:
             wrong = self._doubt == _SURE or (odd and self._doubt) or part_of(self._tail.text, quote)
         if wrong:

@@ -66,6 +66,7 @@ _NUMBER: Final = re.compile(r"([+-]?)(?:0[xX]([0-9a-fA-F_]+)|([0-9][0-9_]*)?(\.[
 _CLOSERS: Final = {"keywords": ")", "{": "}", "[": "]", "(": ")", "set": "}"}
 _LISTS: Final = frozenset({"[", "(", "set"})
 _STRING: Final = frozenset({"string"})
+_SEPARATED = re.compile(r"[,;\n]").search
 
 
 class LiteralReader:
@@ -153,8 +154,9 @@ class LiteralReader:
         name = None if found is None else found.groupdict().get("name")
         if found is None or (name is not None and name not in self._tools):
             return False
-        if (yield from repeats(self._cur, self._draft.start)):
-            return False
+        apart = found.group().partition(name)[0] if name else ","
+        if (name == self._draft.name and not _SEPARATED(apart)) or (yield from repeats(self._cur, self._draft.start)):
+            return False  # the call was given up and is written again
         self._note("the arguments are not closed", "missing_close", guessed=True)
         self._open = True
         return True

@@ -40,6 +40,8 @@ _BEGUN = r"<(?:[/|\uff5c][^<>\n]{0,64}+>?)?\s*+\Z"
 _LAST_TAG = re.compile(r"<\w[^<>/\n]{0,48}>(?=\s*\Z)").search
 _VALUES = {"type": ("string", "number", "integer", "boolean", "array", "object", "null"), "string": ("true", "false")}
 """The values of the slots of an argument's tag besides its name."""
+_ASSIGNS = ("=", ":")
+"""What a value does not begin with after an argument's tag without `>`: it belongs to the key."""
 _STRUCTURE = re.compile(r"\s*[\[{]").match
 _MOST = 24
 """The largest number of corrected places."""
@@ -149,8 +151,8 @@ class TagMender:
         stack = [value]
         while stack:
             node = stack.pop()
-            if isinstance(node, str) and self._parts.search(node):
-                return True
+            if isinstance(node, str) and (self._parts.search(node) or self._parts.search("".join(node.split()))):
+                return True  # a tag may be broken over lines
             if is_object(node):
                 stack.extend(node.values())
             elif is_array(node):
@@ -208,7 +210,9 @@ class TagMender:
         elif not tags:  # text follows the missing >
             begun = (self._begun.get(like[:length]) for length in self._lengths)
             tag = next(filter(None, begun), None)
-            return [(start, start + len(tag.text) - 1, tag)] if tag is not None else None
+            if tag is None or like[len(tag.text) - 1 :].lstrip()[:1] in _ASSIGNS:
+                return None
+            return [(start, start + len(tag.text) - 1, tag)]
         return [(start, end, tag) for tag in tags] or None
 
     def _keyed(self, like: str) -> list[Markup]:
