@@ -380,7 +380,7 @@ def test_fields_that_no_event_reports_are_losses_of_a_stream() -> None:
     relay.feed({"choices": [{"index": 0, "delta": {"content": "Hi"}, "weight": 1}], "system_fingerprint": "fp"})
     assert [(loss.code, loss.detail) for loss in relay.losses] == [
         ("answer_field", "system_fingerprint"),
-        ("answer_field", "weight"),
+        ("answer_field", "choices.weight"),
     ]
 
 
@@ -583,14 +583,18 @@ def test_an_error_at_the_end_of_cohere_s_stream_is_one() -> None:
 @pytest.mark.parametrize(
     ("source", "events", "key"),
     [
-        ("openai-chat", [{"choices": [{"index": 0, "delta": {"content": "Hi", "novel": 1}}]}], "novel"),
+        ("openai-chat", [{"choices": [{"index": 0, "delta": {"content": "Hi", "novel": 1}}]}], "choices.delta.novel"),
         (
             "anthropic",
             [{"type": "message_delta", "delta": {"stop_reason": "end_turn", "container": {"id": "c"}}}],
-            "container",
+            "delta.container",
         ),
-        ("bedrock", [{"metadata": {"usage": {}, "trace": {"guardrail": {"a": 1}}}}], "trace"),
-        ("gemini", [{"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "No."}}], "blockReasonMessage"),
+        ("bedrock", [{"metadata": {"usage": {}, "trace": {"guardrail": {"a": 1}}}}], "metadata.trace"),
+        (
+            "gemini",
+            [{"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "No."}}],
+            "promptFeedback.blockReasonMessage",
+        ),
         (
             "cohere",
             [{"type": "content-delta", "index": 0, "delta": {"message": {}}, "logprobs": {"token_ids": [1]}}],
@@ -599,7 +603,7 @@ def test_an_error_at_the_end_of_cohere_s_stream_is_one() -> None:
         (
             "gemini-interactions",
             [{"event_type": "interaction.completed", "interaction": {"status": "completed", "labels": {"a": "b"}}}],
-            "labels",
+            "interaction.labels",
         ),
     ],
 )

@@ -14,6 +14,7 @@ from toolfmt.model import JsonObject
 from toolfmt.transcripts import apis
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answering.assembling import Assembler
+from toolfmt.transcripts.answering.known_fields import error_fields
 
 
 def _found() -> Iterator[AnswerApi]:
@@ -43,5 +44,5 @@ def _is_apart(value: JsonObject) -> bool:
     )
 
 
-APART: Final = StepShape(_is_apart, _apart)
+APART: Final = StepShape(_is_apart, _apart, error_fields)
 """Events that are not part of an answer: pings and errors."""

@@ -129,6 +129,7 @@ class AnswerReader:
                 latest = self._shape(value)
                 self._latest = self._latest if latest is UNKNOWN else latest
             latest.read(value, self._made)
+            self._made.beside(value, latest.known)
         except ParseError:
             raise
         except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

@@ -25,8 +25,8 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Stop, ended_by, stopped, unusable
 from toolfmt.transcripts.answering.answer_message import answer_message, cite
-from toolfmt.transcripts.answering.assembling import unread
-from toolfmt.transcripts.answering.failures import WRITERS, usual_status
+from toolfmt.transcripts.answering.failures import WRITERS, read_error, usual_status
+from toolfmt.transcripts.answering.known_fields import error_fields, unread
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.convert import ADVICE, Conversion, conversion_from, refuse
@@ -89,7 +89,7 @@ def converted_answer(  # noqa: PLR0913, PLR0917 - what an answer has
     origin_api, api = known_of(name, ANSWERS), known_of(goal.name, ANSWERS)
     if info.failure is not None and not info.stop:
         written = write_error(info.failure, goal.name)
-        return conversion_from(written, (), name, goal.name)
+        return conversion_from(written, _error_losses(info.failure, value, written), name, goal.name)
     head = AnswerHead(head.id or info.id, head.model or info.model, head.created or info.created)
     origin = find(name)
     with reraise_as_parse_error(name, value):
@@ -231,18 +231,24 @@ def _stop(info: AnswerInfo, answers: Sequence[Sequence[Message]], events: Sequen
 
 def _kept(written: JsonObject, value: JsonObject, api: AnswerApi) -> JsonObject:
     """Add an answer's unread fields to one in the same format."""
-    listed, known = api.choice
+    listed = api.choices
     kept = written | {key: found for key, found in value.items() if key not in api.known}
-    if listed:
+    if listed and is_object(known := api.known[listed]):
         pairs = zip(objects_in(written, listed), objects_in(value, listed), strict=False)
         kept[listed] = [one | {key: found for key, found in of.items() if key not in known} for one, of in pairs]
     return kept
 
 
 def _beside(value: JsonObject, api: AnswerApi) -> Iterator[Loss]:
-    listed, known = api.choice
-    for key in unread(value, api.known):
-        yield Loss("answer_field", f"/{key}", "dropped", key)
-    for at, choice in enumerate(objects_in(value, listed)):
-        for key in unread(choice, known):
-            yield Loss("answer_field", f"/{listed}/{at}/{key}", "dropped", key)
+    for place in unread(value, api.known):
+        yield Loss("answer_field", place, "dropped", place.rpartition("/")[2])
+
+
+def _error_losses(failure: Failure, value: JsonObject, written: JsonObject) -> Iterator[Loss]:
+    """Yield the fields of an error that the written one lacks."""
+    for place in unread(value, error_fields(value)):
+        yield Loss("answer_field", place, "dropped", place.rpartition("/")[2])
+    after = read_error(written)
+    for key in ("code", "param"):
+        if getattr(failure, key) not in (None, getattr(after, key)):
+            yield Loss("answer_field", f"/error/{key}", "dropped", f"{key}: {getattr(failure, key)}")

@@ -7,13 +7,14 @@ Each is the `API` of a module in `toolfmt.transcripts.apis`: the format's own, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding
 from toolfmt.transcripts.answering.assembling import Assembler
+from toolfmt.transcripts.answering.known_fields import Chosen, Fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks
 from toolfmt.transcripts.parts.values import inner
 
@@ -24,6 +25,8 @@ class StepShape:
 
     fits: Callable[[JsonObject], object]
     read: Callable[[JsonObject, Assembler], None]
+    known: Fields | Chosen | None = None
+    """The fields that are read; None: all are reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +51,10 @@ class AnswerApi:
     """Returns each choice as a conversation in the API's format."""
     close: Callable[[list[list[JsonObject]], AnswerEnding], JsonObject] = lambda _, __: {}
     """Makes an answer from each choice's messages."""
-    known: Collection[str] = ()
-    """The keys of an answer that are read."""
-    choice: tuple[str, Collection[str]] = ("", ())
-    """The key of the list of choices, and the keys that are read of each choice."""
+    known: Fields = field(default_factory=dict[str, "Fields | Chosen | None"])
+    """The fields of an answer that are read around its messages."""
+    choices: str = ""
+    """The key of the list of choices."""
     several: bool = False
     """Whether an answer may have several choices."""
     proves: str = ""

@@ -16,6 +16,7 @@ from typing import Final, get_args
 
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop, Usage
+from toolfmt.transcripts.answering.known_fields import Fields
 from toolfmt.transcripts.parts.values import at, put
 
 _PARTS: Final = {"cached": "input", "cache_written": "input", "reasoning": "output"}
@@ -34,6 +35,14 @@ class TokenCounting:
     """The counts that are not included in the input or the output."""
     further: str = ""
     """The place of additional input, which is only read."""
+
+    @property
+    def known(self) -> Fields:
+        """The fields that are read."""
+        found: dict[str, Fields | None] = {}
+        for outer, _, inner in (place.partition(".") for place in (*self.places.values(), self.further)):
+            found[outer] = {**(found.get(outer) or {}), inner: None} if inner else None
+        return found
 
     def read(self, value: JsonObject) -> Usage:
         """Read a count."""

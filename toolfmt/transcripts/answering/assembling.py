@@ -13,7 +13,7 @@ follows, before the answer's end.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -24,6 +24,7 @@ from toolfmt.events import API, ArgumentsDelta, CallEnd, CallFailed, CallStart, 
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 from toolfmt.transcripts.answering.answer_info import STOPS, AnswerInfo, Cited, Proof, Usage
 from toolfmt.transcripts.answering.failures import read_error
+from toolfmt.transcripts.answering.known_fields import Chosen, Fields, described, unread
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.parts.values import json_text
 
@@ -266,10 +267,10 @@ class Assembler:
         self.info.error = failure.message
         self.note("provider_error", failure.message)
 
-    def beside(self, value: JsonObject, known: Collection[str]) -> None:
+    def beside(self, value: JsonObject, known: Fields | Chosen | None) -> None:
         """Record the fields of an answer that are not read."""
-        for key in unread(value, known):
-            self.info.dropped["answer_field", key] = None
+        for place in unread(value, known):
+            self.info.dropped["answer_field", described(place)] = None
 
     def note(self, kind: str, detail: str) -> None:
         """Record content other than text, reasoning and calls."""
@@ -286,11 +287,6 @@ class Assembler:
 
     def _fail(self, call: _Open, raw: str, reason: str, detail: str) -> None:
         self.events.append(CallFailed(call.index, raw, reason, detail, (self._at, self._at), call.name, API))
-
-
-def unread(value: JsonObject, known: Collection[str]) -> list[str]:
-    """List the unknown fields that have a value."""
-    return [key for key, found in value.items() if key not in known and found not in (None, {}, [], "")]
 
 
 def _words(text: JsonValue) -> str:

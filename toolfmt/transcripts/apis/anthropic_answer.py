@@ -18,6 +18,7 @@ from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.known_fields import by_type, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
 from toolfmt.transcripts.comparing.linking import legal
@@ -55,7 +56,22 @@ _EVENTS: Final = frozenset(
 )
 
 
-_KNOWN: Final = ("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage")
+_AROUND: Final = fields("id type role model content stop_reason stop_sequence", usage=_COUNT.known)
+_BLOCK: Final = by_type(
+    text=fields("text citations"),
+    thinking=fields("thinking signature"),
+    redacted_thinking=fields("data"),
+    tool_use=fields("id name input"),
+)
+_KNOWN: Final = {**_AROUND, "content": _BLOCK}
+_EVENT: Final = by_type(
+    message_start=fields("", message=_KNOWN),
+    message_delta=fields("", delta=fields("stop_reason stop_sequence"), usage=_COUNT.known),
+    message_stop=fields(""),
+    content_block_start=fields("index", content_block=_BLOCK),
+    content_block_delta=fields("index", delta=fields("type text citation thinking signature partial_json")),
+    content_block_stop=fields("index"),
+)
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -102,12 +118,10 @@ def _event(value: JsonObject, made: Assembler) -> None:
     match value["type"]:
         case "message_start":
             message = object_at(value, "message")
-            made.beside(message, _KNOWN)
             made.about(message.get("id"), message.get("model"))
             made.tokens(message.get("usage"), _COUNT.read)
         case "message_delta":
-            made.beside(delta := object_at(value, "delta"), _KNOWN)
-            _end(delta, value, made)
+            _end(object_at(value, "delta"), value, made)
             made.finish(cut=made.info.stop in UNFINISHED)
         case "content_block_start":
             block = object_at(value, "content_block")
@@ -182,12 +196,12 @@ API: Final = AnswerApi(
     name=OWNER,
     event_name="type",
     shapes=(
-        StepShape(lambda value: word(value, "type") in _EVENTS, _event),
-        StepShape(lambda value: value.get("type") == "message" and _is_content(value.get("content")), _read),
+        StepShape(lambda value: word(value, "type") in _EVENTS, _event, _EVENT),
+        StepShape(lambda value: value.get("type") == "message" and _is_content(value.get("content")), _read, _KNOWN),
     ),
     open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
     close=_close,
-    known=_KNOWN,
+    known=_AROUND,
     proves=OWNER,
     unsigned="",
     stream=Blocks(

@@ -14,6 +14,7 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.answering.answer_info import UNFINISHED, Proof
 from toolfmt.transcripts.answering.assembling import Assembler
+from toolfmt.transcripts.answering.known_fields import fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.bedrock import OURS, OWNER, SIGNER, cites
 from toolfmt.transcripts.parts.citations import converse
@@ -48,8 +49,31 @@ _EXCEPTIONS: Final = {
 """The events of errors, except those of the server itself."""
 _READ: Final = frozenset({"text", "citationsContent", "reasoningContent", "toolUse"})
 _DELTAS: Final = frozenset({"text", "citation", "reasoningContent", "toolUse"})
-_EVENTS: Final = frozenset(
-    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
+_USE: Final = fields("toolUseId name input type")
+_THOUGHT: Final = fields("text signature redactedContent", reasoningText=fields("text signature"))
+_CONTENT: Final = fields(
+    "text", toolUse=_USE, reasoningContent=_THOUGHT, citationsContent=fields("citations", content=fields("text"))
+)
+_AROUND: Final = fields(
+    "stopReason ResponseMetadata", output=fields("message"), usage=_COUNT.known, metrics=fields("latencyMs")
+)
+_KNOWN: Final = {
+    **_AROUND,
+    "output": fields(
+        "", message=fields("role", content=lambda block: None if block.keys().isdisjoint(_READ) else _CONTENT)
+    ),
+}
+_EVENTS: Final = fields(
+    "",
+    messageStart=fields("role"),
+    contentBlockStart=fields("contentBlockIndex", start=fields("", toolUse=_USE)),
+    contentBlockDelta=fields(
+        "contentBlockIndex",
+        delta=lambda delta: None if delta.keys().isdisjoint(_DELTAS) else {**_CONTENT, "citation": None},
+    ),
+    contentBlockStop=fields("contentBlockIndex"),
+    messageStop=fields("stopReason"),
+    metadata=fields("", usage=_COUNT.known, metrics=fields("latencyMs")),
 )
 
 
@@ -101,11 +125,9 @@ def _event(value: JsonObject, made: Assembler) -> None:
             made.stop(at)
             made.piece()
         case "messageStop":
-            made.beside(body, ("stopReason",))
             made.ended(body.get("stopReason") or "stop")
             made.finish(cut=made.info.stop in UNFINISHED)
         case "metadata":
-            made.beside(body, ("usage", "metrics"))
             made.tokens(body.get("usage"), _COUNT.read)
         case _:
             pass
@@ -145,14 +167,14 @@ API: Final = AnswerApi(
     name=OWNER,
     wire="binary",
     shapes=(
-        StepShape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read),
-        StepShape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event),
+        StepShape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read, _KNOWN),
+        StepShape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event, _EVENTS),
     ),
     open=lambda value: [
         {"messages": [{"role": "assistant", "content": [], **inner(inner(value, "output"), "message")}]}
     ],
     close=_close,
-    known=("output", "stopReason", "usage", "metrics", "ResponseMetadata"),
+    known=_AROUND,
     proves=SIGNER,
     stream=Blocks(
         owner=SIGNER,

@@ -35,6 +35,7 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only, open_message
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.answering.assembling import Assembler
+from toolfmt.transcripts.answering.known_fields import fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
@@ -105,6 +106,11 @@ _STOPS: Final = endings(
 )
 
 
+_AROUND: Final = fields("id finish_reason message logprobs error", usage=_COUNT.known)
+_CALL: Final = fields("id type", function=fields("name arguments"))
+_MESSAGE: Final = fields("role citations tool_plan", content=fields("type text thinking"), tool_calls=_CALL)
+
+
 def _answer(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), None)
     assistant = object_at(value, "message")
@@ -140,7 +146,6 @@ def _event(value: JsonObject, made: Assembler) -> None:
     call = object_at(assistant, "tool_calls")
     body = object_at(call, "function")
     key = value.get("index")
-    made.beside(value, ("type", "id", "index", "delta"))
     match value["type"]:
         case "message-start":
             made.about(value.get("id"), None)
@@ -182,6 +187,11 @@ _EVENTS: Final = frozenset(
 )
 
 
+_EVENT: Final = fields(
+    "type id index", delta=fields("finish_reason error", message=_MESSAGE, usage=_COUNT.known), logprobs=fields("")
+)
+
+
 def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     message: JsonObject = {"role": "assistant", **only(choices[0])}
     content = message.get("content")
@@ -219,12 +229,16 @@ API: Final = AnswerApi(
     name="cohere",
     event_name="type",
     shapes=(
-        StepShape(lambda value: word(value, "type") in _EVENTS, _event),
-        StepShape(lambda value: is_object(value.get("message")) and "finish_reason" in value, _answer),
+        StepShape(lambda value: word(value, "type") in _EVENTS, _event, _EVENT),
+        StepShape(
+            lambda value: is_object(value.get("message")) and "finish_reason" in value,
+            _answer,
+            {**_AROUND, "message": _MESSAGE},
+        ),
     ),
     open=open_message,
     close=_close,
-    known=("id", "finish_reason", "message", "usage"),
+    known=_AROUND,
     stream=Blocks(
         begin=lambda head, _: [{"type": "message-start", "id": head.id, "delta": {"message": {"role": "assistant"}}}],
         start={

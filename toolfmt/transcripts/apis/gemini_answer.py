@@ -16,9 +16,10 @@ from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answering.answer_info import Stop
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.known_fields import ERROR, Chosen, Fields, fields
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
-from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER, camel
+from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER, camel, snake
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at, rest
 from toolfmt.transcripts.tables.request import objects_in
 
@@ -37,10 +38,36 @@ _STOPS: Final = endings(
     "STOP", length="MAX_TOKENS", content_filter="SAFETY", pause="OTHER", malformed_call="MALFORMED_FUNCTION_CALL"
 )
 _KEYS: Final = frozenset({"candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"})
-_READ: Final = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "promptFeedback"})
-_READ_OF_CANDIDATE: Final = frozenset(
-    {"content", "index", "finishReason", "finishMessage", "groundingMetadata", "citationMetadata"}
+_CANDIDATE: Final = fields(
+    "content index finishReason finishMessage",
+    groundingMetadata=fields("groundingChunks", groundingSupports=fields("segment groundingChunkIndices")),
+    citationMetadata=fields("citationSources citations"),
 )
+_AROUND: Final = fields(
+    "modelVersion responseId",
+    usageMetadata=_COUNT.known,
+    promptFeedback=fields("blockReason safetyRatings"),
+    candidates=_CANDIDATE,
+    error=ERROR,
+)
+_CALL: Final = fields("id name args partialArgs willContinue")
+
+
+def _part_fields(part: JsonObject) -> Fields | None:
+    """Return the known fields of a part; other kinds are reported as a whole."""
+    known = part.get("text") is not None or not part.keys().isdisjoint(("functionCall", "function_call"))
+    return _both(fields("text thought thoughtSignature", functionCall=_CALL)) if known else None
+
+
+def _both(known: Fields) -> Fields:
+    """Add the spelling with underscores of each key."""
+    both: dict[str, Fields | Chosen | None] = {}
+    for key, inside in known.items():
+        both[key] = both[snake(key)] = _both(inside) if isinstance(inside, Mapping) else inside
+    return both
+
+
+_KNOWN: Final = _both(_AROUND | {"candidates": _CANDIDATE | {"content": fields("role", parts=_part_fields)}})
 _BROKEN: Final[Mapping[JsonValue, str]] = {
     "MALFORMED_FUNCTION_CALL": "malformed",
     "UNEXPECTED_TOOL_CALL": "unknown_tool",
@@ -50,19 +77,16 @@ _BROKEN: Final[Mapping[JsonValue, str]] = {
 
 def _read(value: JsonObject, made: Assembler) -> None:
     value = _spelt(value)
-    made.beside(value, _READ)
     if not made.info.id:
         made.about(value.get("responseId"), value.get("modelVersion"))
     feedback = _spelt(inner(value, "promptFeedback"))
     if blocked := _named(feedback.get("blockReason")):
-        made.beside(feedback, ("blockReason", "safetyRatings"))
         made.info.stop = "content_filter"
         made.note("blocked", str(blocked))
     for at, candidate in enumerate(map(_spelt, objects_at(value, "candidates"))):
         if candidate.get("index", at):
             made.note("choice", str(candidate.get("index", at)))
             continue  # an alternative answer
-        made.beside(candidate, _READ_OF_CANDIDATE)
         for part in map(_spelt, objects_at(object_at(candidate, "content"), "parts")):
             _part(part, made)
         _ground(candidate, made)
@@ -169,11 +193,11 @@ def _write_call(block: StreamBlock) -> list[JsonObject]:
 
 API: Final = AnswerApi(
     name=OWNER,
-    shapes=(StepShape(lambda value: not value.keys().isdisjoint(_KEYS), _read),),
+    shapes=(StepShape(lambda value: not value.keys().isdisjoint(_KEYS), _read, _KNOWN),),
     open=_open,
     close=_close,
-    known=_READ,
-    choice=("candidates", _READ_OF_CANDIDATE),
+    known=_both(_AROUND),
+    choices="candidates",
     several=True,
     stream=Blocks(
         owner=PROVIDER,

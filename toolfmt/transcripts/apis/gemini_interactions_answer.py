@@ -17,6 +17,7 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.known_fields import ERROR, by_type, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.gemini_interactions import OWNER as NAME
 from toolfmt.transcripts.apis.gemini_interactions import cites
@@ -39,7 +40,29 @@ _COUNT: Final = TokenCounting(
 _STOPS: Final = endings(
     "completed", tool_calls="requires_action", length="incomplete", content_filter="incomplete", pause="incomplete"
 )
-_KNOWN: Final = ("id", "object", "model", "created", "updated", "status", "steps", "usage")
+_AROUND: Final = fields("id object model created updated status steps errors", usage=_COUNT.known)
+_TEXT: Final = by_type(text=fields("text annotations"))
+_STEP: Final = by_type(
+    model_output=fields("content", content=_TEXT),
+    thought=fields("signature", summary=fields("type text")),
+    function_call=fields("id name arguments signature"),
+)
+_KNOWN: Final = {**_AROUND, "steps": _STEP}
+_DELTA: Final = by_type(
+    text=fields("text"),
+    text_annotation_delta=fields("annotations"),
+    arguments_delta=fields("arguments"),
+    thought_summary=fields("", content=fields("type text")),
+    thought_signature=fields("signature"),
+)
+_EVENT: Final = fields(
+    "event_type event_id index status interaction_id",
+    interaction=_KNOWN,
+    step=_STEP,
+    delta=_DELTA,
+    usage=_COUNT.known,
+    error=ERROR,
+)
 _RUNNING: Final = ("in_progress", "queued", "requires_continuation")
 _FAILED: Final = ("failed", "cancelled")
 
@@ -55,7 +78,6 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 def _about(value: JsonObject, made: Assembler) -> None:
     """Read the data of the whole interaction, whose steps are already read."""
-    made.beside(value, _KNOWN)
     made.about(value.get("id"), value.get("model"))
     made.tokens(value.get("usage"), _COUNT.read)
     status = value.get("status")
@@ -168,12 +190,12 @@ API: Final = AnswerApi(
     name=NAME,
     event_name="event_type",
     shapes=(
-        StepShape(lambda value: isinstance(value.get("event_type"), str), _event),
-        StepShape(lambda value: is_array(value.get("steps")) or value.get("object") == "interaction", _read),
+        StepShape(lambda value: isinstance(value.get("event_type"), str), _event, _EVENT),
+        StepShape(lambda value: is_array(value.get("steps")) or value.get("object") == "interaction", _read, _KNOWN),
     ),
     open=lambda value: [{"input": objects_in(value, "steps")}],
     close=_close,
-    known=_KNOWN,
+    known=_AROUND,
     stream=Blocks(
         owner=PROVIDER,
         signs=PROVIDER,

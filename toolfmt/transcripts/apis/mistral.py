@@ -33,7 +33,7 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
-from toolfmt.transcripts.apis.openai_chat import CHOICE, KNOWN, SHAPES, call_delta, completion, delta, open_choices
+from toolfmt.transcripts.apis.openai_chat import KNOWN, SHAPES, call_delta, completion, delta, open_choices
 from toolfmt.transcripts.comparing.linking import hashed_id
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
@@ -141,7 +141,7 @@ API: Final = AnswerApi(
     open=open_choices,
     close=_close,
     known=KNOWN,
-    choice=CHOICE,
+    choices="choices",
     several=True,
     stream=Blocks(
         fit_id=_fit_id,

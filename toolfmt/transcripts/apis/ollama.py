@@ -27,6 +27,7 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only,
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.known_fields import fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
@@ -92,17 +93,16 @@ FORMAT: Final = TranscriptFormat(
 
 _COUNT: Final = TokenCounting({"input": "prompt_eval_count", "output": "eval_count"})
 _STOPS: Final = endings("stop", length="length")
-_READ: Final = frozenset(
-    (
-        *("model", "created_at", "message", "done", "done_reason", "prompt_eval_count", "eval_count", "logprobs"),
-        *("error", "total_duration", "load_duration", "prompt_eval_duration", "eval_duration"),
-    )
+_AROUND: Final = fields(
+    "model created_at message done done_reason prompt_eval_count eval_count logprobs error "
+    "total_duration load_duration prompt_eval_duration eval_duration"
 )
+_CALL: Final = fields("id type", function=fields("name arguments index"))
+_KNOWN: Final = {**_AROUND, "message": fields("role content thinking images tool_name", tool_calls=_CALL)}
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
     made.about(None, value.get("model"))
-    made.beside(value, _READ)
     body = object_at(value, "message")
     made.reasoning(body.get("thinking"))
     made.logprobs(value.get("logprobs"))
@@ -144,10 +144,10 @@ def _call(block: StreamBlock) -> list[JsonObject]:
 API: Final = AnswerApi(
     name=NAME,
     wire="lines",
-    shapes=(StepShape(lambda value: is_object(value.get("message")) and "model" in value, _read),),
+    shapes=(StepShape(lambda value: is_object(value.get("message")) and "model" in value, _read, _KNOWN),),
     open=open_message,
     close=_close,
-    known=_READ,
+    known=_AROUND,
     stream=Blocks(
         call_prefix="",
         logprobs=True,

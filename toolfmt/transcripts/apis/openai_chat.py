@@ -37,6 +37,7 @@ from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
 from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
+from toolfmt.transcripts.answering.known_fields import ERROR, by_type, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.families.chat import MODELS, ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
@@ -138,21 +139,32 @@ _COUNT: Final = TokenCounting(
     }
 )
 _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", content_filter="content_filter")
-KNOWN: Final = ("id", "object", "created", "model", "choices", "usage")
-CHOICE: Final = ("choices", ("index", "message", "finish_reason"))
+_CHOICE: Final = fields("index message finish_reason")
+KNOWN: Final = fields("id object created model", choices=_CHOICE, usage=_COUNT.known)
 
 _THOUGHTS: Final = frozenset((*SIGNED, *PLAIN))
 _BESIDE: Final = ("audio", "images")
 """Keys of a message that no event reports."""
-_READ_OF_MESSAGE: Final = _THOUGHTS.union(
-    ("role", "name", "content", "refusal", "annotations", "tool_calls", "function_call", *_BESIDE)
+_SIGNED_CALL: Final = fields("", google=fields("thought_signature"))
+_CALL: Final = fields(
+    "index id type", function=fields("name arguments"), custom=fields("name input"), extra_content=_SIGNED_CALL
 )
-_READ: Final = frozenset((*KNOWN, "error"))
-_READ_OF_CHOICE: Final = frozenset((*CHOICE[1], "delta", "logprobs", "error"))
+_MESSAGE: Final = {
+    **dict.fromkeys(_THOUGHTS),
+    **fields("role name refusal annotations", function_call=fields("name arguments"), tool_calls=_CALL),
+    **fields(
+        " ".join(_BESIDE), content=by_type(text=fields("text"), thinking=fields("", thinking=fields("type text")))
+    ),
+}
+_PROBABLE: Final = fields("content refusal")
+_READ: Final = {
+    **KNOWN,
+    "choices": {**_CHOICE, "delta": _MESSAGE, "message": _MESSAGE, "logprobs": _PROBABLE, "error": ERROR},
+    "error": ERROR,
+}
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
-    made.beside(value, _READ)
     if not made.info.id:
         made.about(value.get("id"), value.get("model"), value.get("created"))
     if value.get("usage"):
@@ -167,9 +179,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _choice(choice: JsonObject, made: Assembler) -> None:
-    made.beside(choice, _READ_OF_CHOICE)
     fields = choice.get("delta") or object_at(choice, "message")
-    made.beside(fields, _READ_OF_MESSAGE)
     if not _THOUGHTS.isdisjoint(fields):
         _thoughts(fields, made)
     for tokens in inner(choice, "logprobs").values():
@@ -232,7 +242,7 @@ def _calls(fields: JsonObject, made: Assembler) -> None:
     made.arguments("function_call", only.get("arguments"))
 
 
-SHAPES: Final = (StepShape(lambda value: is_array(value.get("choices")), _read),)
+SHAPES: Final = (StepShape(lambda value: is_array(value.get("choices")), _read, _READ),)
 
 
 def open_choices(value: JsonObject) -> list[JsonValue]:
@@ -306,7 +316,7 @@ API: Final = AnswerApi(
     open=open_choices,
     close=_close,
     known=KNOWN,
-    choice=CHOICE,
+    choices="choices",
     several=True,
     stream=Blocks(
         owner="anthropic",

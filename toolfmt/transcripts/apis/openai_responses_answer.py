@@ -18,6 +18,7 @@ from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting
 from toolfmt.transcripts.answering.answer_info import Failure, Proof, Stop
 from toolfmt.transcripts.answering.assembling import ArgumentsForm, Assembler
+from toolfmt.transcripts.answering.known_fields import ERROR, by_type, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing
 from toolfmt.transcripts.families.responses_items import OWNER, PARAGRAPH, PROVIDER, annotates, read_item, thoughts
 from toolfmt.transcripts.parts.citations import flat
@@ -46,6 +47,33 @@ _UNREADY: Final = frozenset({"queued", "in_progress", "failed", "cancelled"})
 """The states of an unfinished response; servers have other words for `completed`."""
 _NUMBER: Final = "sequence_number"
 _FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_tool_call": "text"}
+
+
+_AROUND: Final = fields(
+    "id object created_at completed_at model status output parallel_tool_calls",
+    tool_choice=fields(""),  # words repeat the request's
+    usage=_COUNT.known,
+    error=ERROR,
+    incomplete_details=fields("reason"),
+)
+_CALL: Final = fields("id status call_id name namespace arguments input")
+_PART: Final = by_type(
+    output_text=fields("text annotations logprobs"), refusal=fields("refusal"), reasoning_text=fields("text")
+)
+_ITEM: Final = by_type(
+    message=fields("id status role", content=_PART),
+    reasoning=fields("id status encrypted_content", summary=fields("type text"), content=_PART),
+    function_call=_CALL,
+    custom_tool_call=_CALL,
+)
+_KNOWN: Final = {**_AROUND, "output": _ITEM}
+_EVENT: Final = fields(
+    "type sequence_number item_id output_index content_index summary_index annotation_index delta text refusal "
+    "arguments input name annotation logprobs obfuscation",
+    response=_KNOWN,
+    item=_ITEM,
+    part=_PART,
+)
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -329,15 +357,12 @@ API: Final = AnswerApi(
     name=OWNER,
     event_name="type",
     shapes=(
-        StepShape(lambda value: str(value.get("type")).startswith("response."), _event),
-        StepShape(lambda value: is_array(value.get("output")), _read),
+        StepShape(lambda value: str(value.get("type")).startswith("response."), _event, _EVENT),
+        StepShape(lambda value: is_array(value.get("output")), _read, _KNOWN),
     ),
     open=lambda value: [{"input": objects_in(value, "output")}],
     close=_close,
-    known=(
-        *("id", "object", "created_at", "completed_at", "model", "status", "output", "usage", "error"),
-        "incomplete_details",
-    ),
+    known=_AROUND,
     proves=PROVIDER,
     stream=Blocks(
         owner=PROVIDER,

@@ -14,6 +14,7 @@ And its own schemas, a subset of OpenAPI 3.0, as JSON Schema:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
@@ -43,6 +44,11 @@ def _camel(key: str) -> str:
 def camel(item: JsonObject) -> JsonObject:
     """Convert an object's keys to camelCase; the provider accepts both spellings."""
     return {_camel(key) if "_" in key else key: value for key, value in item.items()}
+
+
+def snake(key: str) -> str:
+    """Convert a key to the spelling with underscores."""
+    return re.sub("([A-Z])", lambda found: f"_{found[0].lower()}", key)
 
 
 def _spelled(item: JsonObject) -> JsonObject:
