@@ -23,13 +23,13 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_message import cite
+from toolfmt.transcripts.answering.known_fields import dotted, unread
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, formats, known_as, known_of
-from toolfmt.transcripts.parts.values import pointer
+from toolfmt.transcripts.parts.values import at, pointer
 from toolfmt.transcripts.settings.tables import TABLES
-from toolfmt.transcripts.tables.request import objects_in
 
 _SPOKEN: Final = frozenset({"input", "instructions", "query", "system", "systemInstruction", "system_instruction"})
 """Keys beside the messages whose text is part of the conversation in some format; other texts are not."""
@@ -178,9 +178,8 @@ def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
         return None
     found = made.read(conversation)
     beside = {f"{ANSWER}.{key}": item for key, item in value.items() if key not in _message_keys(made, value)}
-    listed, known = known_of(made.name, ANSWERS).choice
-    for choice in objects_in(value, listed) if listed else ():
-        beside |= {f"{ANSWER}.{listed}.{key}": item for key, item in choice.items() if key not in known and item}
+    for place in unread(value, known_of(made.name, ANSWERS).known):
+        beside.setdefault(f"{ANSWER}.{dotted(place)}", at(value, place[1:].replace("/", ".")))
     answered = [part for message in found.messages for part in message.parts]
     if not any(isinstance(part, TextPart) and part.citations for part in answered):
         reader = AnswerReader(made.name)

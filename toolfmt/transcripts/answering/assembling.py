@@ -24,7 +24,7 @@ from toolfmt.events import API, ArgumentsDelta, CallEnd, CallFailed, CallStart, 
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
 from toolfmt.transcripts.answering.answer_info import STOPS, AnswerInfo, Cited, Proof, Usage
 from toolfmt.transcripts.answering.failures import read_error
-from toolfmt.transcripts.answering.known_fields import Chosen, Fields, described, unread
+from toolfmt.transcripts.answering.known_fields import Chosen, Fields, dotted, unread
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.parts.values import json_text
 
@@ -270,7 +270,7 @@ class Assembler:
     def beside(self, value: JsonObject, known: Fields | Chosen | None) -> None:
         """Record the fields of an answer that are not read."""
         for place in unread(value, known):
-            self.info.dropped["answer_field", described(place)] = None
+            self.info.dropped["answer_field", dotted(place)] = None
 
     def note(self, kind: str, detail: str) -> None:
         """Record content other than text, reasoning and calls."""

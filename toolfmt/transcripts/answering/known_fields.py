@@ -54,7 +54,7 @@ def _says(item: JsonValue) -> bool:
     return item is False or item not in (None, {}, [], "", 0)
 
 
-def described(place: str) -> str:
+def dotted(place: str) -> str:
     """Describe a pointer without the numbers in lists: `usage.cost`."""
     return ".".join(key for key in place.split("/")[1:] if not key.isdecimal())
 

@@ -41,9 +41,9 @@ from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import is_found, located, read_found, write_found
 from toolfmt.transcripts.parts.hosted import ANTHROPIC, hosted, read_hosted
 from toolfmt.transcripts.parts.media import CHUNKS, data_of, read_chunks
-from toolfmt.transcripts.parts.values import inner, lines, tagged, text_at, word
+from toolfmt.transcripts.parts.values import inner, inside, lines, tagged, text_at, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
-from toolfmt.transcripts.tables.choosing import typed
+from toolfmt.transcripts.tables.choosing import Mode, typed
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import ABOUT, PartField, arguments, citations, flag, ident, option, proof, text
 from toolfmt.transcripts.tables.request import RequestTable, SystemPlace, ToolsPlace, objects_in
@@ -90,6 +90,7 @@ def _read_source(block: JsonObject, part: MediaPart) -> bool:
         return False
     part.kind = "image" if block["type"] == "image" else "document"
     part.media_type = text_at(source, "media_type") or ""
+    part.extra |= inside(source, _SOURCE, OWNER, "source")
     match source.get("type"):
         case "base64":
             part.data = text_at(source, "data")
@@ -104,6 +105,9 @@ def _read_source(block: JsonObject, part: MediaPart) -> bool:
         case _:
             return False
     return True
+
+
+_SOURCE: Final = frozenset({"type", "media_type", "data", "url", "file_id", "content"})
 
 
 def _write_source(part: MediaPart, block: JsonObject) -> bool:
@@ -194,13 +198,14 @@ def _write_tools(tools: Sequence[ToolDeclaration]) -> list[JsonValue]:
     return written
 
 
+_CHOICES: Final[dict[str, Mode]] = {"auto": "auto", "any": "required", "none": "none"}
 _REQUEST: Final = RequestTable(
     owner=OWNER,
     roles={"user": "user", "assistant": "assistant", "system": "system"},
     blocks=BLOCKS,
     system=SystemPlace("system", BLOCKS.read_all, BLOCKS.write_all),
     tools=ToolsPlace("tools", TOOLS.read_list, _write_tools),
-    choice=typed("tool_choice", "name", {"auto": "auto", "any": "required", "none": "none"}),
+    choice=typed("tool_choice", "name", _CHOICES, elsewhere=("disable_parallel_tool_use",)),
 )
 
 

@@ -17,7 +17,7 @@ A block is an object with one key, which is its type; a cache point marks what c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Final
@@ -26,6 +26,7 @@ from toolfmt.conversation import (
     CallPart,
     JsonPart,
     MediaPart,
+    OpaquePart,
     Part,
     ReasoningPart,
     ResultPart,
@@ -43,7 +44,7 @@ from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import cited, converse, is_found, read_found, write_found
 from toolfmt.transcripts.parts.hosted import read_hosted
 from toolfmt.transcripts.parts.media import CHUNKS, MediaKind, data_of, kind_of, read_chunks
-from toolfmt.transcripts.parts.values import expected, own, rest, word
+from toolfmt.transcripts.parts.values import expected, inside, own, rest, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.fields import ABOUT, PartField, arguments, flag, ident, option, text, where
@@ -90,7 +91,7 @@ OURS: Final = "tool_use"
 def _read_mark(block: JsonValue) -> JsonObject | None:
     """Read a cache point as the mark that other formats put on the part before it."""
     point = block.get("cachePoint") if is_object(block) else None
-    if not is_object(point) or point.get("type") != "default" or not point.keys() <= {"type", "ttl"}:
+    if not is_object(point) or point.get("type") != "default" or not point.keys() <= {"type", "ttl"} or len(block) > 1:
         return None
     return {**point, "type": "ephemeral"}
 
@@ -119,6 +120,18 @@ def _says(block: JsonValue) -> tuple[Said, ...]:
 def cites(item: JsonObject) -> bool:
     """Whether a citation is in Bedrock's form."""
     return not item.keys().isdisjoint(("location", "sourceContent"))
+
+
+def _alone(kind: str, read: Callable[[JsonObject], Part | None]) -> Callable[[JsonObject], Part | None]:
+    """Read a block named by its key, and the keys beside it."""
+
+    def reading(block: JsonObject) -> Part | None:
+        part = read(block)
+        if part is not None and len(block) > 1 and not isinstance(part, OpaquePart):
+            part.extra |= inside(block, {kind}, OWNER, kind)
+        return part
+
+    return reading
 
 
 def _read_cited(block: JsonObject) -> Part | None:
@@ -195,11 +208,15 @@ def _media(kind: MediaKind) -> PartRow:
 
 
 def _read_source(body: JsonObject, part: MediaPart) -> bool:
-    match body.get("source"):
+    source = body.get("source")
+    if is_object(source):
+        part.extra |= inside(source, _SOURCE, OWNER, "source")
+    match source:
         case {"bytes": str() as data}:
             part.data = data
         case {"s3Location": {"uri": str() as uri, **further}}:
-            part.file_id, part.owner, part.extra = uri, OWNER, rest(further, set(), _STORED)
+            part.file_id, part.owner = uri, OWNER
+            part.extra |= rest(further, set(), _STORED)
         case {"text": str() as found}:
             part.data = data_of(found)
         case {"content": content}:
@@ -207,6 +224,9 @@ def _read_source(body: JsonObject, part: MediaPart) -> bool:
         case _:
             return False
     return True
+
+
+_SOURCE: Final = frozenset({"bytes", "s3Location", "text", "content"})
 
 
 def _write_source(part: MediaPart, body: JsonObject) -> bool:
@@ -231,18 +251,18 @@ _CONTENTS: Final = (
     PartRow(
         "searchResult",
         TextPart,
-        read=lambda block: read_found(block["searchResult"]),
+        read=_alone("searchResult", lambda block: read_found(block["searchResult"])),
         write=lambda part: {"searchResult": _with_enabled(write_found(part, {}))},
         when=is_found,
     ),
-    PartRow("citationsContent", TextPart, read=_read_cited, write=_write_cited),
+    PartRow("citationsContent", TextPart, read=_alone("citationsContent", _read_cited), write=_write_cited),
     PartRow("text", TextPart, text("text")),
     *map(_media, _KINDS),
 )
 _JSON: Final = PartRow(
     "json",
     JsonPart,
-    read=lambda block: JsonPart(block["json"]),
+    read=_alone("json", lambda block: JsonPart(block["json"])),
     write=lambda part: {"json": part.value} if is_object(part.value) else None,
 )
 _INSIDE: Final = PartTable(OWNER, (*_CONTENTS, _JSON), tag="", says=_says)
@@ -251,11 +271,12 @@ _OURS: Final = where(lambda body: body.get("type", OURS) == OURS)  # otherwise t
 _ID: Final = ident("toolUseId", odd="opaque")
 _CONTENT: Final = content("content", _INSIDE, listed=True)
 _STATUS: Final = flag("status", value="error")
+_THOUGHT: Final = _alone("reasoningContent", _read_reasoning)
 BLOCKS: Final = PartTable(
     OWNER,
     (
         *_CONTENTS,
-        PartRow("reasoningContent", ReasoningPart, read=_read_reasoning, write=_write_reasoning),
+        PartRow("reasoningContent", ReasoningPart, read=_THOUGHT, write=_write_reasoning),
         PartRow("toolUse", CallPart, _OURS, _ID, text("name", "name"), arguments("input"), inside=True),
         PartRow("toolResult", ResultPart, _OURS, _ID, _CONTENT, _STATUS, inside=True),
     ),

@@ -123,7 +123,12 @@ _REQUEST: Final = RequestTable(
     read_message=_read_message,
     write_message=_write_message,
     messages="contents",
-    system=SystemPlace("systemInstruction", _read_system, lambda parts: {"parts": BLOCKS.write_list(parts)}),
+    system=SystemPlace(
+        "systemInstruction",
+        _read_system,
+        lambda parts: {"parts": BLOCKS.write_list(parts)},
+        frozenset({"parts", "role"}),
+    ),
     tools=ToolsPlace("tools", _read_tools, _write_tools),
     choice=ChoicePlace("toolConfig/functionCallingConfig", _read_choice, _write_choice, _CALLING),
 )

@@ -63,11 +63,11 @@ def _both(known: Fields) -> Fields:
     """Add the spelling with underscores of each key."""
     both: dict[str, Fields | Chosen | None] = {}
     for key, inside in known.items():
-        both[key] = both[snake(key)] = _both(inside) if isinstance(inside, Mapping) else inside
+        both[key] = both[snake(key)] = inside if inside is None or callable(inside) else _both(inside)
     return both
 
 
-_KNOWN: Final = _both(_AROUND | {"candidates": _CANDIDATE | {"content": fields("role", parts=_part_fields)}})
+_KNOWN: Final = _both({**_AROUND, "candidates": {**_CANDIDATE, "content": fields("role", parts=_part_fields)}})
 _BROKEN: Final[Mapping[JsonValue, str]] = {
     "MALFORMED_FUNCTION_CALL": "malformed",
     "UNEXPECTED_TOOL_CALL": "unknown_tool",

@@ -58,13 +58,14 @@ def read(value: JsonValue) -> Transcript:
     tools = value.get("tools")
     read = tuple(found for item in tools for found in _read_tool(item)) if is_array(tools) else None
     loaded = tuple(_loaded(given, {tool.name for tool in read or ()}))
-    choice = _CHOICE.read(value.get("tool_choice"))
+    choice, given = _CHOICE.read(value.get("tool_choice")), value.get("tool_choice")
+    left = _CHOICE.left(given, choice, read or (), OWNER) if choice is not None and is_object(given) else {}
     return Transcript(
         tuple(messages),
         (read or ()) + loaded if loaded else read,
         choice,
         value.get("parallel_tool_calls"),
-        rest(value, _REQUEST if choice is None else _REQUEST | {"tool_choice"}, OWNER),
+        rest(value, _REQUEST if choice is None else _REQUEST | {"tool_choice"}, OWNER) | left,
     )
 
 

@@ -35,7 +35,7 @@ from toolfmt.transcripts.comparing.flat import Place, flatten
 from toolfmt.transcripts.comparing.lockstep import SIDE, common_prefix_length, joined_texts
 from toolfmt.transcripts.comparing.loss import Loss, further, request_losses, short
 from toolfmt.transcripts.parts.citations import same, source
-from toolfmt.transcripts.parts.values import argument_object, argument_value, broken_arguments, pointer
+from toolfmt.transcripts.parts.values import argument_object, argument_value, broken_arguments, lacking, pointer
 
 _Where: TypeAlias = Callable[[int], str]
 """Writes the JSON pointer of a message by its number."""
@@ -196,6 +196,10 @@ def _text(a: TextPart, b: TextPart, where: str) -> Iterator[Loss]:
         sources = (found.get("title") or found.get("url") or "" for found in map(source, a.citations))
         detail = short(f"{len(a.citations)}: {', '.join(filter(None, sources))}".rstrip(": "))
         yield Loss("citations", where, "dropped" if not b.citations else "changed", detail)
+    elif a.citations != b.citations:
+        pairs = zip(a.citations, b.citations, strict=True)
+        gone = dict.fromkeys(key for one, other in pairs for key in lacking(one, [other, source(one)]))
+        yield from (Loss("provider_field", where, "dropped", f"citations.{key}") for key in gone)
     yield from further(a.extra, b.extra, where)
 
 

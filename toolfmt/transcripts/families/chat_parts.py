@@ -76,17 +76,20 @@ def _write_document(part: JsonPart, shape: ChatShape) -> JsonObject | None:
 
 def _media_rows(shape: ChatShape) -> Iterator[PartRow]:
     """Yield the spellings of media, each with its keys."""
-    yield PartRow("image_url", MediaPart, read=_image, keys=("image_url", "detail"))
-    yield PartRow("input_audio", MediaPart, read=_audio, keys=("input_audio",))
+    image, sound = ("image_url", frozenset({"url", "detail"})), ("input_audio", frozenset({"data", "format"}))
+    yield PartRow("image_url", MediaPart, read=_image, keys=("image_url", "detail"), within=image)
+    yield PartRow("input_audio", MediaPart, read=_audio, keys=("input_audio",), within=sound)
     keys = ("file", "file_data", "file_id", "filename")
-    yield PartRow("file", MediaPart, read=partial(_file, provider=shape.provider), keys=keys)
+    file = partial(_file, provider=shape.provider)
+    yield PartRow("file", MediaPart, read=file, keys=keys, within=("file", frozenset(keys)))
     bare: tuple[MediaKind, ...] = ("image", "audio", "video")
     for kind in bare:
         for key in ("url", kind, "base64"):
             yield PartRow(kind, MediaPart, read=partial(_bare, kind=kind, key=key), keys=(key,))
     places: dict[str, MediaKind] = {"audio_url": "audio", "video_url": "video", "document_url": "document"}
     for key, kind in places.items():
-        yield PartRow(key, MediaPart, read=partial(_address, kind=kind, key=key), keys=(key, "document_name"))
+        read = partial(_address, kind=kind, key=key)
+        yield PartRow(key, MediaPart, read=read, keys=(key, "document_name"), within=(key, frozenset({"url"})))
 
 
 def image_of(data: str) -> MediaPart:

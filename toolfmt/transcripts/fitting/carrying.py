@@ -158,7 +158,10 @@ class _Work:
         parts = [found for part in message.parts for found in self._part(part, role)]
         if late:
             self._lose("role", f"{role} -> user")
-            parts = [tagged("system", part.text) if isinstance(part, TextPart) else part for part in parts]
+            parts = [
+                replace(tagged("system", part.text), extra=part.extra) if isinstance(part, TextPart) else part
+                for part in parts
+            ]
             role = "user"
         same = len(parts) == len(message.parts) and all(a is b for a, b in zip(parts, message.parts, strict=True))
         if same and not late:

@@ -41,6 +41,11 @@ def rest(item: JsonObject, known: AbstractSet[str], owner: str) -> JsonObject:
     return {f"{owner}.{key}": value for key, value in item.items() if key not in known}
 
 
+def inside(item: JsonObject, known: AbstractSet[str], owner: str, place: str) -> JsonObject:
+    """Collect the unknown keys of an object at a place in a block; a new block has none of them."""
+    return rest(item, known, f"{owner}/inside.{place}")
+
+
 def text_at(item: JsonObject, key: str) -> str | None:
     """Return a text, or None; raises ParseError, whose text begins with the key, for anything else."""
     found = item.get(key)
@@ -234,6 +239,13 @@ def without(value: JsonValue, said: object) -> str:
         key for key, found in _leaves(value, "") if key not in _KINDS and not _is_in(key, found, whole)
     )
     return f", without {', '.join(gone)}" if gone else ""
+
+
+def lacking(value: JsonValue, other: JsonValue) -> list[str]:
+    """List the keys of a value whose content another value has nowhere."""
+    known: set[tuple[type, object]] = {(type(found), found) for _, found in _leaves(other, "")}
+    gone = (key for key, found in _leaves(value, "") if key not in _KINDS and (type(found), found) not in known)
+    return list(dict.fromkeys(gone))
 
 
 def _leaves(value: JsonValue, key: str) -> Iterator[tuple[str, JsonValue]]:

@@ -38,6 +38,8 @@ from toolfmt.transcripts.answering.answer_info import (
     unusable,
 )
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind
+from toolfmt.transcripts.parts.citations import source
+from toolfmt.transcripts.parts.values import lacking
 
 _CLOSING: Final = "} \t\r\n"
 """The characters at the end of a JSON object's text."""
@@ -170,6 +172,8 @@ class Emitter:
             written = self._table.cite(block, cited.citation, cited.before - block.before)
         if not written:
             self.dropped["citations", event.detail] = None
+        for key in lacking(cited.citation, [*written, source(cited.citation)]) if written else ():
+            self.dropped["answer_field", f"citations.{key}"] = None
         self._emit(written)
 
     def _is_custom(self, index: int) -> bool:

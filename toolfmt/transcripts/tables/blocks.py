@@ -18,6 +18,7 @@ each kind of part; irregular blocks have a pair of functions instead of fields.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
@@ -38,7 +39,7 @@ from toolfmt.conversation import (
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.transcripts.parts.values import located, own, plain_text, rest
+from toolfmt.transcripts.parts.values import inside, located, own, plain_text, rest
 from toolfmt.transcripts.tables.fields import PartField
 
 MARK: Final = "cache_control"
@@ -61,14 +62,15 @@ class PartRow:
         when: Callable[[Any], bool] | None = None,
         inside: bool = False,
         around: Sequence[PartField] = (),
+        within: tuple[str, AbstractSet[str]] | None = None,
     ) -> None:
         """`when` says which parts are written as this block.
 
         `keys` are those that `read` and `write` handle; all others go to `extra` and come back. Without `keys`, the
         functions handle `extra` themselves. `inside`: the fields are under the type's key, and only those `around` them
-        are beside it.
+        are beside it. `within`: a key whose object `read` takes apart, and the keys known there.
         """
-        self.type, self.part, self.fields, self.around = type, part, fields, around
+        self.type, self.part, self.fields, self.around, self.within = type, part, fields, around, within
         self.read, self.write, self.keys, self.when, self.inside = read, write, keys, when, inside
 
 
@@ -226,7 +228,7 @@ class PartTable:
         owner = f"{self.owner}.{kind}" if inside else self.owner
         known |= {self._tag} if self._tag else {kind} if kind and not inside else frozenset()
         if made is not None:
-            return made if block.keys is None else self._taking(made, known)
+            return made if block.keys is None else self._taking(made, known, block.within or ("", known))
         new, outer = _NEW[block.part], frozenset({kind, *(key for field in block.around for key in field.keys)})
         reads = [(field.read, field.keys) for field in fields]
 
@@ -253,12 +255,14 @@ class PartTable:
         return read
 
     def _taking(
-        self, read: Callable[[JsonObject], Part | None], known: frozenset[str]
+        self, read: Callable[[JsonObject], Any], known: frozenset[str], within: tuple[str, AbstractSet[str]]
     ) -> Callable[[JsonObject], Part | None]:
         def taking(item: JsonObject) -> Part | None:
             part = read(item)
             if part is not None and not item.keys() <= known:
                 self._take(item, part, known, self.owner)
+            if part is not None and is_object(held := item.get(within[0])):
+                part.extra |= inside(held, within[1], self.owner, within[0])
             return part
 
         return taking

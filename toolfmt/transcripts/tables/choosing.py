@@ -32,7 +32,7 @@ def demanded(choice: ToolChoice) -> str:
     return choice.names[0] if len(choice.names) == 1 and choice.mode == "required" else ""
 
 
-def typed(key: str, name: str, words: Mapping[str, Mode] = MODES, *, known: Sequence[str] = ()) -> ChoicePlace:
+def typed(key: str, name: str, words: Mapping[str, Mode] = MODES, *, elsewhere: Sequence[str] = ()) -> ChoicePlace:
     """Describe a choice with a `type`: a word, or `tool` with a tool's name under a key."""
 
     def read(value: JsonValue) -> ToolChoice | None:
@@ -45,7 +45,7 @@ def typed(key: str, name: str, words: Mapping[str, Mode] = MODES, *, known: Sequ
         tool = demanded(choice)
         return {"type": "tool", name: tool} if tool else {"type": spelled(choice.mode, words)}
 
-    return ChoicePlace(key, read, write, known)
+    return ChoicePlace(key, read, write, elsewhere=frozenset(elsewhere))
 
 
 def openai(

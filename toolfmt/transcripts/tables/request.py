@@ -22,7 +22,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.pieces import SharedSource, forget_ids, kept_or_new, runs, sourced
-from toolfmt.transcripts.parts.values import located, own, put, rest, word
+from toolfmt.transcripts.parts.values import inside, lacking, located, own, put, rest, word
 from toolfmt.transcripts.tables.blocks import PartTable
 from toolfmt.transcripts.tables.message_fields import MessageField
 
@@ -39,6 +39,8 @@ class SystemPlace:
     read: Callable[[JsonValue], tuple[Part, ...]]
     write: Callable[[Sequence[Part]], JsonValue]
     """Writes the value under the key; None leaves it out."""
+    known: frozenset[str] = frozenset()
+    """The keys of an object that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,19 @@ class ChoicePlace:
     write: Callable[[ToolChoice, Sequence[ToolDeclaration]], JsonValue]
     """Writes the value under the key, beside these tools; None leaves it out."""
     known: Sequence[str] = ()
-    """The keys of an object that are read; others are extra fields; empty: all are read."""
+    """The keys of an object that are read; others are extra fields, which are written back; empty: what is written."""
+    elsewhere: frozenset[str] = frozenset()
+    """The keys that are read elsewhere."""
+
+    def left(self, given: JsonObject, choice: ToolChoice, tools: Sequence[ToolDeclaration], owner: str) -> JsonObject:
+        """Return, as extra fields, what an object says beside the choice."""
+        if self.known:
+            beside = {key: item for key, item in given.items() if key not in self.known}
+            return {f"{owner}.{self.key}": beside} if beside else {}
+        given = {key: item for key, item in given.items() if key not in self.elsewhere}
+        written = self.write(choice, tools)
+        gone = lacking(given, written) if is_object(written) else ()
+        return {f"{owner}/inside.{self.key.replace('/', '.')}.{key}": True for key in gone}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +180,8 @@ class RequestTable:
         read[self.parallel] = parallel = parallel if isinstance(parallel, bool) else None
         known = {key for key in value if read.get(key) is not None or (key in read and value[key] is None)}
         extra = rest(value, known, self.owner)
-        if choice is not None and self.choice is not None and self.choice.known:
-            left = {key: item for key, item in value[self.choice.key].items() if key not in self.choice.known}
-            extra |= {f"{self.owner}.{self.choice.key}": left} if left else {}
+        if choice is not None and self.choice is not None and is_object(given := value[self.choice.key]):
+            extra |= self.choice.left(given, choice, tools or (), self.owner)
         return self._found(messages, tools, choice, parallel, extra)
 
     def _found(self, messages: Iterable[Message], *beside: Any) -> Transcript:
@@ -212,7 +225,8 @@ class RequestTable:
 
     def _instructions(self, value: JsonValue, system: SystemPlace) -> Message:
         try:
-            first = Message("system", system.read(value))
+            extra = inside(value, system.known, self.owner, system.key) if is_object(value) else {}
+            first = Message("system", system.read(value), extra=extra)
         except ParseError as error:
             raise located(f"/{system.key}", error) from None
         first.origin, first.source, first.where = self.owner, value, (f"/{system.key}",)
