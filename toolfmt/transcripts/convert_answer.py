@@ -106,8 +106,9 @@ def converted_answer(  # noqa: PLR0913, PLR0917 - what an answer has
     if name == goal.name:
         written = _kept(written, value, origin_api)
     else:
-        carried = {"logprobs"} if info.logprobs and api.stream.logprobs else set[str]()
-        found.extend(loss for loss in _beside(value, origin_api) if loss.detail not in carried)
+        if info.logprobs and origin_api.weights and not api.stream.logprobs:
+            found.append(Loss("answer_field", origin_api.weights, "dropped", "logprobs"))
+        found.extend(_beside(value, origin_api))
     refuse(found, strict=strict)
     return conversion_from(written, found, name, goal.name)
 
@@ -235,6 +236,7 @@ def _kept(written: JsonObject, value: JsonObject, api: AnswerApi) -> JsonObject:
     kept = written | {key: found for key, found in value.items() if key not in api.known}
     if listed and is_object(known := api.known[listed]):
         pairs = zip(objects_in(written, listed), objects_in(value, listed), strict=False)
+        known = known.keys() - {api.weights.rpartition("/")[2]}
         kept[listed] = [one | {key: found for key, found in of.items() if key not in known} for one, of in pairs]
     return kept
 

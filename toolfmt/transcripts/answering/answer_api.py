@@ -55,6 +55,8 @@ class AnswerApi:
     """The fields of an answer that are read around its messages."""
     choices: str = ""
     """The key of the list of choices."""
+    weights: str = "/logprobs"
+    """The JSON pointer of the probabilities of tokens in a whole answer; "": they are in its messages."""
     several: bool = False
     """Whether an answer may have several choices."""
     proves: str = ""

@@ -162,6 +162,9 @@ class Assembler:
         known = self._open.get(key)
         if known is not None:
             if not name or ident is None or ident == known.id:
+                if name and name != known.name:
+                    self.info.dropped["tool_name", renamed := f"{known.name} -> {name}"] = None
+                    self.note("renamed_call", renamed)
                 return
             self.end(key)
         elif key in self._over and ident in (None, self._over[key]):

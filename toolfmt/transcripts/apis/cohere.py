@@ -30,12 +30,12 @@ from functools import partial
 from typing import Final
 
 from toolfmt.dialect.record import Provenance
-from toolfmt.jsontext import is_object
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only, open_message
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.answering.assembling import Assembler
-from toolfmt.transcripts.answering.known_fields import fields
+from toolfmt.transcripts.answering.known_fields import Fields, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
@@ -106,13 +106,26 @@ _STOPS: Final = endings(
 )
 
 
-_AROUND: Final = fields("id finish_reason message logprobs error", usage=_COUNT.known)
+def _weight(item: JsonObject) -> JsonObject | None:
+    """Read the probability of a piece of text that is one token; pieces of several are not taken apart."""
+    found = item.get("logprobs")
+    if not is_array(found) or len(found) != 1 or not isinstance(item.get("text"), str):
+        return None
+    return {"token": item["text"], "logprob": found[0]}
+
+
+def _weights(item: JsonObject) -> Fields:
+    return fields("" if _weight(item) is None else "text logprobs")
+
+
+_AROUND: Final = fields("id finish_reason message error", usage=_COUNT.known, logprobs=_weights)
 _CALL: Final = fields("id type", function=fields("name arguments"))
 _MESSAGE: Final = fields("role citations tool_plan", content=fields("type text thinking"), tool_calls=_CALL)
 
 
 def _answer(value: JsonObject, made: Assembler) -> None:
     made.about(value.get("id"), None)
+    made.logprobs([*map(_weight, objects_in(value, "logprobs"))])
     assistant = object_at(value, "message")
     for part in objects_at(assistant, "content"):
         _say(part, made)
@@ -152,6 +165,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "content-start" | "content-delta":
             if value["type"] == "content-start":
                 made.piece()
+            made.logprobs([_weight(object_at(value, "logprobs"))])
             _say(object_at(assistant, "content"), made)
         case "tool-plan-delta":
             made.text(assistant.get("tool_plan"))
@@ -188,7 +202,7 @@ _EVENTS: Final = frozenset(
 
 
 _EVENT: Final = fields(
-    "type id index", delta=fields("finish_reason error", message=_MESSAGE, usage=_COUNT.known), logprobs=fields("")
+    "type id index", delta=fields("finish_reason error", message=_MESSAGE, usage=_COUNT.known), logprobs=_weights
 )
 
 

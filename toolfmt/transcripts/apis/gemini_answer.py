@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolfmt.jsontext import is_array
@@ -20,7 +20,7 @@ from toolfmt.transcripts.answering.known_fields import ERROR, Chosen, Fields, fi
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER, camel, snake
-from toolfmt.transcripts.parts.values import inner, object_at, objects_at, rest
+from toolfmt.transcripts.parts.values import inner, object_at, objects_at, rest, word
 from toolfmt.transcripts.tables.request import objects_in
 
 _COUNT: Final = TokenCounting(
@@ -38,8 +38,10 @@ _STOPS: Final = endings(
     "STOP", length="MAX_TOKENS", content_filter="SAFETY", pause="OTHER", malformed_call="MALFORMED_FUNCTION_CALL"
 )
 _KEYS: Final = frozenset({"candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata"})
+_TOKEN: Final = fields("token logProbability")
 _CANDIDATE: Final = fields(
     "content index finishReason finishMessage",
+    logprobsResult=fields("", chosenCandidates=_TOKEN, topCandidates=fields("", candidates=_TOKEN)),
     groundingMetadata=fields("groundingChunks", groundingSupports=fields("segment groundingChunkIndices")),
     citationMetadata=fields("citationSources citations"),
 )
@@ -87,6 +89,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
         if candidate.get("index", at):
             made.note("choice", str(candidate.get("index", at)))
             continue  # an alternative answer
+        made.logprobs(_probable(candidate))
         for part in map(_spelt, objects_at(object_at(candidate, "content"), "parts")):
             _part(part, made)
         _ground(candidate, made)
@@ -97,6 +100,39 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.ended(reason)
     if value.get("usageMetadata"):
         made.tokens(_spelt(inner(value, "usageMetadata")), _COUNT.read)
+
+
+def _probable(candidate: JsonObject) -> list[JsonValue]:
+    """Read the probabilities of the text's tokens, each with those of the most likely ones, in OpenAI's form."""
+    result = _spelt(inner(candidate, "logprobsResult"))
+    tops = [objects_in(_spelt(top), "candidates") for top in objects_in(result, "topCandidates")]
+    chosen = objects_in(result, "chosenCandidates")
+    return [
+        {**_token(one), "top_logprobs": [*map(_token, tops[at] if at < len(tops) else ())]}
+        for at, one in enumerate(chosen)
+    ]
+
+
+def _token(item: JsonObject) -> JsonObject:
+    text = word(item, "token")
+    encoded = list(text.encode("utf-8", "surrogatepass"))
+    return {"token": text, "logprob": _spelt(item).get("logProbability"), "bytes": encoded}
+
+
+def _weighed(tokens: Sequence[JsonObject]) -> JsonObject:
+    """Write the probabilities of tokens as a field of a candidate, if there are any."""
+    if not tokens:
+        return {}
+    result: JsonObject = {"chosenCandidates": [*map(_probability, tokens)]}
+    if any(token.get("top_logprobs") for token in tokens):
+        result["topCandidates"] = [
+            {"candidates": [*map(_probability, objects_in(token, "top_logprobs"))]} for token in tokens
+        ]
+    return {"logprobsResult": result}
+
+
+def _probability(token: JsonObject) -> JsonObject:
+    return {"token": token.get("token"), "logProbability": token.get("logprob")}
 
 
 def _named(word: JsonValue) -> JsonValue:
@@ -165,6 +201,8 @@ def _open(value: JsonObject) -> list[JsonValue]:
 
 def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     candidates = [_candidate(at, only(messages), ending.stop) for at, messages in enumerate(choices)]
+    if any(choices):
+        candidates[0] |= _weighed(ending.info.logprobs)
     return {"candidates": candidates, **ending.counted("usageMetadata", _COUNT), **_about(ending.head)}
 
 
@@ -180,6 +218,12 @@ def _about(head: AnswerHead) -> JsonObject:
 
 def _chunk(block: StreamBlock, **part: JsonValue) -> list[JsonObject]:
     return [{"candidates": [_candidate(0, {"parts": [part]})], **_about(block.head)}]
+
+
+def _text(block: StreamBlock, text: str) -> list[JsonObject]:
+    (chunk,) = _chunk(block, text=text)
+    chunk["candidates"][0] |= _weighed(block.fresh)
+    return [chunk]
 
 
 def _write_call(block: StreamBlock) -> list[JsonObject]:
@@ -198,16 +242,15 @@ API: Final = AnswerApi(
     close=_close,
     known=_both(_AROUND),
     choices="candidates",
+    weights="/candidates/0/logprobsResult",
     several=True,
     stream=Blocks(
         owner=PROVIDER,
         signs=PROVIDER,
         call_prefix="",
+        logprobs=True,
         interleaved=True,
-        delta={
-            "text": lambda block, text: _chunk(block, text=text),
-            "reasoning": lambda block, text: _chunk(block, text=text, thought=True),
-        },
+        delta={"text": _text, "reasoning": lambda block, text: _chunk(block, text=text, thought=True)},
         end={"call": _write_call},
         # A signature is in an empty thought after the signed part.
         prove=lambda block, proof: _chunk(block, text="", thought=True, thoughtSignature=proof.signature),

@@ -142,6 +142,7 @@ API: Final = AnswerApi(
     close=_close,
     known=KNOWN,
     choices="choices",
+    weights="/choices/0/logprobs",
     several=True,
     stream=Blocks(
         fit_id=_fit_id,

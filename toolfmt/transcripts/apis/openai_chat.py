@@ -139,7 +139,8 @@ _COUNT: Final = TokenCounting(
     }
 )
 _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", content_filter="content_filter")
-_CHOICE: Final = fields("index message finish_reason")
+_PROBABLE: Final = fields("", content=(_TOKEN := fields("token logprob bytes top_logprobs")), refusal=_TOKEN)
+_CHOICE: Final = fields("index message finish_reason", logprobs=_PROBABLE)
 KNOWN: Final = fields("id object created model", choices=_CHOICE, usage=_COUNT.known)
 
 _THOUGHTS: Final = frozenset((*SIGNED, *PLAIN))
@@ -151,17 +152,14 @@ _CALL: Final = fields(
 )
 _MESSAGE: Final = {
     **dict.fromkeys(_THOUGHTS),
+    SIGNED[0]: by_type(thinking=fields("thinking signature"), redacted_thinking=fields("data")),
+    SIGNED[1]: fields("type text summary data signature format index"),
     **fields("role name refusal annotations", function_call=fields("name arguments"), tool_calls=_CALL),
     **fields(
         " ".join(_BESIDE), content=by_type(text=fields("text"), thinking=fields("", thinking=fields("type text")))
     ),
 }
-_PROBABLE: Final = fields("content refusal")
-_READ: Final = {
-    **KNOWN,
-    "choices": {**_CHOICE, "delta": _MESSAGE, "message": _MESSAGE, "logprobs": _PROBABLE, "error": ERROR},
-    "error": ERROR,
-}
+_READ: Final = {**KNOWN, "choices": {**_CHOICE, "delta": _MESSAGE, "message": _MESSAGE, "error": ERROR}, "error": ERROR}
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -317,6 +315,7 @@ API: Final = AnswerApi(
     close=_close,
     known=KNOWN,
     choices="choices",
+    weights="/choices/0/logprobs",
     several=True,
     stream=Blocks(
         owner="anthropic",

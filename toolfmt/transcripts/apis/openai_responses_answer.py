@@ -20,7 +20,15 @@ from toolfmt.transcripts.answering.answer_info import Failure, Proof, Stop
 from toolfmt.transcripts.answering.assembling import ArgumentsForm, Assembler
 from toolfmt.transcripts.answering.known_fields import ERROR, by_type, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing
-from toolfmt.transcripts.families.responses_items import OWNER, PARAGRAPH, PROVIDER, annotates, read_item, thoughts
+from toolfmt.transcripts.families.responses_items import (
+    CLIENT,
+    OWNER,
+    PARAGRAPH,
+    PROVIDER,
+    annotates,
+    read_item,
+    thoughts,
+)
 from toolfmt.transcripts.parts.citations import flat
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
@@ -65,6 +73,7 @@ _ITEM: Final = by_type(
     reasoning=fields("id status encrypted_content", summary=fields("type text"), content=_PART),
     function_call=_CALL,
     custom_tool_call=_CALL,
+    **dict.fromkeys(CLIENT, fields("id status call_id execution arguments action actions operation")),
 )
 _KNOWN: Final = {**_AROUND, "output": _ITEM}
 _EVENT: Final = fields(
@@ -363,6 +372,7 @@ API: Final = AnswerApi(
     open=lambda value: [{"input": objects_in(value, "output")}],
     close=_close,
     known=_AROUND,
+    weights="",
     proves=PROVIDER,
     stream=Blocks(
         owner=PROVIDER,

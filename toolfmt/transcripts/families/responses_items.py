@@ -33,7 +33,7 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.citations import cited, flat
 from toolfmt.transcripts.parts.hosted import RESPONSES, hosted, readable
 from toolfmt.transcripts.parts.media import file_name, file_of, from_url, to_url
-from toolfmt.transcripts.parts.values import argument_object, own, rest, text_at, word
+from toolfmt.transcripts.parts.values import argument_object, inside, own, rest, text_at, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, arguments, citations, option, text
 
@@ -72,13 +72,14 @@ class _Client:
     """The key of the arguments; `actions` may be a list of them instead."""
 
 
-_CLIENT: Final = {
+CLIENT: Final = {
     "local_shell_call": _Client("local_shell", "action"),
     "shell_call": _Client("shell", "action"),
     "apply_patch_call": _Client("apply_patch", "operation"),
     "computer_call": _Client("computer", "action"),
     "tool_search_call": _Client("tool_search", "arguments"),
 }
+"""The kinds of items of calls that the client runs."""
 _CLIENT_RESULTS: Final = {
     "local_shell_call_output": "output",
     "shell_call_output": "output",
@@ -96,8 +97,8 @@ def _run_by_client(item: JsonObject) -> Message | None:
     kind, ident = item.get("type"), item.get("call_id", item.get("id"))
     if not isinstance(kind, str) or not isinstance(ident, str) or item.get("execution") == "server":
         return None
-    if kind in _CLIENT:
-        made = _CLIENT[kind]
+    if kind in CLIENT:
+        made = CLIENT[kind]
         key = made.arguments if made.arguments in item else "actions"
         value = item.get(key)
         arguments = {key: value} if is_array(value) else value
@@ -230,6 +231,8 @@ def thoughts(item: JsonObject) -> Iterator[str]:
 def _reasoning(item: JsonObject) -> Message:
     chunks = [*(item.get("summary") or ()), *(item.get("content") or ())]
     extra = rest(item, _REASONING, OWNER)
+    for chunk in chunks:
+        extra |= inside(chunk, {"type", "text"}, OWNER, "content")
     if len(chunks) > 1 or item.get("content"):
         extra |= {f"{OWNER}.{key}": item[key] for key in ("summary", "content") if key in item}
     part = ReasoningPart("".join(thoughts(item)), encrypted=item.get("encrypted_content"), owner=PROVIDER, extra=extra)
@@ -350,7 +353,7 @@ def _write_client(part: CallPart | ResultPart) -> JsonObject:
     item = own(part.extra, OWNER)
     if isinstance(part, CallPart):
         arguments = argument_object(part)
-        item |= arguments if arguments.keys() == {"actions"} else {_CLIENT[item["type"]].arguments: arguments}
+        item |= arguments if arguments.keys() == {"actions"} else {CLIENT[item["type"]].arguments: arguments}
     return item if item["type"] in _BY_ITEM else {**item, "call_id": part.id}
 
 

@@ -89,6 +89,10 @@ def _read_message(item: JsonValue, where: tuple[str, int]) -> Message:
     return message
 
 
+_WRAPPER: Final = frozenset({"type", "data", "kwargs", "id", "lc", "name", "graph"})
+"""The keys around a message's fields."""
+
+
 def _opened(item: JsonObject) -> tuple[str, JsonObject | None]:
     """Return a message's kind and its fields; a constructor is named by its class, such as `AIMessageChunk`.
 
@@ -99,6 +103,8 @@ def _opened(item: JsonObject) -> tuple[str, JsonObject | None]:
         fields, kind = item.get("kwargs"), str(made[-1]).removesuffix("Chunk").removesuffix("Message").lower()
     elif fields is None and "content" in item and isinstance(kind, str):
         fields = {key: found for key, found in item.items() if key not in _DUMPED or found != _DUMPED[key]}
+    if is_object(fields) and not item.keys() <= _WRAPPER and "content" not in item:
+        fields = {key: found for key, found in item.items() if key not in _WRAPPER} | fields
     name = kind.removesuffix("MessageChunk").lower() if isinstance(kind, str) else ""
     return name, fields if is_object(fields) else None
 

@@ -44,10 +44,21 @@ from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.parts.mcp_content import read_block, write_block
 from toolfmt.transcripts.parts.pieces import SharedSource, forget_ids, kept_or_new
 from toolfmt.transcripts.parts.session_lines import first_lines, kept, read_lines
-from toolfmt.transcripts.parts.values import argument_value, arguments_at, give, located, own, rest, tagged, word
+from toolfmt.transcripts.parts.values import (
+    argument_value,
+    arguments_at,
+    give,
+    inside,
+    located,
+    own,
+    rest,
+    tagged,
+    word,
+)
 
 NAME: Final = "acp"
 _UPDATE, _PROMPT = "session/update", "session/prompt"
+_CHUNK: Final = frozenset({"sessionUpdate", "content", "messageId"})
 _ROLES: Final[dict[str, Role]] = {
     "user_message_chunk": "user",
     "agent_message_chunk": "assistant",
@@ -166,6 +177,7 @@ def read(value: JsonValue) -> Transcript:
             if kind == "agent_thought_chunk" and isinstance(part, TextPart):
                 part = ReasoningPart(part.text, extra=part.extra)
             session.say(_ROLES[kind], part, word(update, "messageId"), at)
+            session.messages[-1].extra |= inside(update, _CHUNK, NAME, "update")
         elif kind in _CALLS:
             session.call(update, at)
         elif kind == "plan":
