@@ -26,10 +26,10 @@ def fields(names: str, **inside: Fields | Chosen) -> Fields:
     return {**dict.fromkeys(names.split()), **inside}
 
 
-def by_type(key: str = "type", **kinds: Fields) -> Chosen:
-    """Choose the fields by the word under a key; an object of another kind is reported as a whole."""
-    named = {kind: {key: None, **known} for kind, known in kinds.items()}
-    return lambda value: named.get(str(value.get(key)))
+def by_type(**kinds: Fields) -> Chosen:
+    """Choose the fields by an object's `type`; an object of another type is reported as a whole."""
+    named = {kind: {"type": None, **known} for kind, known in kinds.items()}
+    return lambda value: named.get(str(value.get("type")))
 
 
 def unread(value: JsonObject, known: Fields | Chosen | None) -> list[str]:
