@@ -17,7 +17,7 @@ from toolfmt.errors import ParseError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.schema.lowering import lower, refusals
 from toolfmt.transcripts.parts.hosted import identity, read_hosted, write_hosted
-from toolfmt.transcripts.parts.values import at, located, own, put, rest, text_at, word
+from toolfmt.transcripts.parts.values import at, inside, located, own, put, rest, text_at, word
 from toolfmt.transcripts.tables.blocks import MARK, marked
 from toolfmt.transcripts.tables.request import ToolsPlace
 
@@ -106,6 +106,9 @@ class Declaring:
         tool = ToolDeclaration(name, description if isinstance(description, str) else None, schema)
         tool.kind, tool.strict = "custom" if place == self.custom else "function", strict
         tool.extra = rest(body, known, self.owner) if extra is None else extra
+        outer, _, key = place.partition(".")
+        if key and is_object(holder := body.get(outer)):
+            tool.extra |= inside(holder, {key}, self.owner, outer)
         if self.marks and MARK in item:
             tool.extra[MARK] = tool.extra.pop(f"{self.owner}.{MARK}")
         if self.further is not None:
