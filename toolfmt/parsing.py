@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from toolfmt.lookup.parse_options import ParseSettings
     from toolfmt.model import ToolDefinition, ToolInvocation
 
+
 @dataclass(frozen=True)
 class ParseResult:
     """The content of an answer, from its events.
