@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -16,8 +17,9 @@ from fuzz.mutating import ODD, copied, mutated
 from fuzz.mutating import text as mutated_text
 from tests.execution.models import Api, Texts
 from toolfmt import StreamConverter, ToolRegistry
-from toolfmt.agents import AgentLoop, NativeDriver, TextDriver
-from toolfmt.agents.drivers.script import read_script
+from toolfmt.agents import AgentLoop, AgentState, Answered, Approved, Denied, NativeDriver, ScriptedDriver, TextDriver
+from toolfmt.agents.drivers.script import call as scripted_call
+from toolfmt.agents.drivers.script import final, read_script
 from toolfmt.errors import ToolFmtError
 from toolfmt.execution import Approval, CertaintyPolicy, Executor, ProjectBoundaries, ProvenancePolicy
 from toolfmt.jsontext import unwritable
@@ -52,6 +54,11 @@ _SCRIPT = {
     ],
     "tools": [{"name": "f", "description": "d", "parameters": seeds.schemas()[0], "result": "x"}],
 }
+
+
+_DECISIONS = {"none": None, "approved": Approved(), "denied": Denied("no"), "answered": Answered("x")}
+_REFUSED = ("there is nothing to answer", "messages were added after calls that wait")
+"""What the one who resumes a state is told of it."""
 
 
 class _Point(BaseModel):
@@ -159,6 +166,32 @@ def _ended(loop: Any) -> None:
     if state.status not in {"completed", "failed", "waiting", "stopped"}:
         raise AssertionError(state.status)
     state.to_json()
+
+
+def _asking() -> AgentLoop:
+    driver = ScriptedDriver([scripted_call("f", {"s": "x"}), final("Done.")])
+    return AgentLoop(driver, _REGISTRY, policies=[Approval(tools=["f"])], max_steps=3)
+
+
+@cache
+def _waiting() -> Any:
+    return _asking().run_sync("Go").to_json()
+
+
+def made_waiting(chance: Random) -> Any:
+    """Make a stored state with a call that waits, of which a part is wrong."""
+    return {"state": mutated(_waiting(), (_waiting(),), chance), "decision": chance.choice(list(_DECISIONS))}
+
+
+def resumed(case: Any) -> None:
+    """Read a stored state, decide about its calls, and go on; a state that does not fit its decisions is refused."""
+    state = AgentState.from_json(case["state"])
+    made = _DECISIONS[case["decision"]]
+    try:
+        _asking().run_sync(state, decisions={one.id: made for one in state.pending if made is not None}).to_json()
+    except ValueError as error:
+        if not isinstance(error, ToolFmtError) and not str(error).startswith(_REFUSED):
+            raise
 
 
 def made_stream(chance: Random) -> Any:

@@ -13,6 +13,7 @@ import warnings
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from bench.traps import UNITS, offers
@@ -46,6 +47,7 @@ from toolfmt import (
     write_stream,
 )
 from toolfmt.agents.state import AgentState
+from toolfmt.conversation import CallPart
 from toolfmt.corpora.rows import TextRow, entries
 from toolfmt.dialect.record import ParserOptions
 from toolfmt.dialect.records import dump, load
@@ -60,7 +62,6 @@ from toolfmt.workshop.grammars import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from random import Random
 
     from toolfmt.dialect.record import AnyDialect
 
@@ -73,7 +74,7 @@ class Target:
     run: Callable[[Any], object]
 
 
-_OPTIONS = ("validate", "strict", "repair", "reasoning_open", "infer_types", "drop_leaks")
+_OPTIONS = ("validate", "coerce", "strict", "repair", "reasoning_open", "infer_types", "drop_leaks")
 _STREAMS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 _TOOLS = [tool.model_dump() for tool in offers()["fitting"]]
 _STATE = AgentState.of("Weather in Paris?", system="Be brief.").to_json()
@@ -132,7 +133,7 @@ def _make_text(chance: Random) -> Any:
     options = {option: True for option in _OPTIONS if chance.random() < 0.3}  # noqa: PLR2004 - some of them
     tools = chance.choice((_TOOLS, None, _tools(chance)))
     if tools is None:
-        options.pop("validate", None)
+        options = {option: True for option in options if option not in {"validate", "coerce"}}
     return {
         "text": text,
         "dialect": chance.choice((name, name, "auto", chance.choice(_dialects()).name)),
@@ -146,6 +147,11 @@ def _parse(case: Any) -> None:
     result = parse(text, **given)
     given.pop("drop_leaks", None)
     list(parse_stream([text[at : at + 7] for at in range(0, len(text), 7)], **given))
+    assert result.hint is not None
+    for part in result.parts:
+        with contextlib.suppress(ToolFmtError):
+            if isinstance(part, CallPart):
+                part.invocation  # noqa: B018 - reads the arguments
     for failure in result.failures[:2]:
         feedback(failure, tools=case["tools"], dialect=result.dialect or "hermes")
 
@@ -154,6 +160,14 @@ def _convert(case: Any) -> None:
     source = {"source": case["source"]} if case["source"] else {}
     convert(case["value"], target=case["target"], **source)
     convert(case["value"], target=case["target"], include=("tools", "request"), **source)
+
+
+def _convert_back(case: Any) -> None:
+    """Convert, change the value and the residue, and convert back."""
+    chance = Random(case["seed"])  # noqa: S311 - to be repeated
+    there = convert(case["value"], target=case["target"], source=case["source"])
+    value, residue = _one((there.value,), chance), _record_of(there.residue or {}, chance)
+    convert(value, source=case["target"], target=case["source"], residue=residue)
 
 
 def _of_format(chance: Random) -> Any:
@@ -273,6 +287,10 @@ TARGETS: dict[str, Target] = {
     "parse": Target(_make_text, _parse),
     "detect": Target(_make_text, lambda case: detect(case["text"], case["tools"])),
     "convert": Target(_of_format, _convert),
+    "convert_back": Target(
+        lambda chance: _of_format(chance) | {"source": chance.choice(_formats()), "seed": chance.random()},
+        _convert_back,
+    ),
     "check": Target(_of_format, lambda case: check(case["value"], format=case["target"])),
     "repair": Target(_of_format, lambda case: repair(case["value"], format=case["target"], drop=True)),
     "read_answer": Target(lambda chance: _one(seeds.answers(), chance), read_answer),
@@ -332,6 +350,7 @@ TARGETS: dict[str, Target] = {
     "schema": Target(running.made_schema, running.schema),
     "executor": Target(running.made_calls, running.executor),
     "agents": Target(running.made_turns, running.agents),
+    "resumed": Target(running.made_waiting, running.resumed),
     "stream": Target(running.made_stream, running.stream),
     "script": Target(running.made_script, running.script),
     "commands": Target(commands.made, commands.run),
