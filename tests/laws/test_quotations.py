@@ -56,6 +56,20 @@ def test_a_quoted_call_is_text(dialect: Dialect[str], text: str) -> None:
     assert result.notices or not meant or "`" not in text  # there are markers that only begin a line
 
 
+@pytest.mark.parametrize("mark", ["`{}`", "``{}``", "` {} `.", "`\n{}\n`", "`text\n{}\n`", "```\n{}\n```\n", '"{}"'])
+def test_a_quoted_call_without_a_word_before_it_is_a_weak_one(dialect: Dialect[str], mark: str) -> None:
+    whole = written(dialect, mark.replace("{}", "{c}"))
+    assert "marker" not in {call.provenance for call in read(dialect, whole).calls}
+
+
+def test_code_ends_at_as_many_backticks_as_opened_it() -> None:
+    call = '<tool_call>\n{"name": "run", "arguments": {"x": "a"}}\n</tool_call>'
+    for text in (f"Do ``{call}``.", f"Do `` ` {call} ``.", f"Do ``a`b`{call}``"):
+        assert (parse(text, dialect="hermes").calls, parse(text, dialect="hermes").text) == ((), text)
+    for text in (f"I use `a` and ``b``. {call}", f"`` ` `` is a backtick. {call}", f"`a\nb`\n{call}"):
+        assert [one.provenance for one in parse(text, dialect="hermes").calls] == ["marker"]
+
+
 @pytest.mark.parametrize("text", ['Never write "{c}" please.', "Never write '{c}' please."])
 def test_a_call_in_quotation_marks_does_not_run(dialect: Dialect[str], text: str) -> None:
     if not framed(dialect):

@@ -82,7 +82,7 @@ class BareReader:
             cur.release()
             return
         fenced = len(found.group()) - len(found.group().lstrip("`"))
-        self._provenance = "fenced" if fenced else "bare"
+        self._provenance = "fenced" if fenced or self._sink.prose.quotes_call() else "bare"
         while (yield from self._candidate()):
             if not fenced:
                 self._ends.end_here()

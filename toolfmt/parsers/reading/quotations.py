@@ -4,7 +4,7 @@ r"""Detects markers and calls that the prose only quotes, which are text.
     You would write `<tool_call>{...}</tool_call>`.        a call in code or quotation marks within a line
     > <tool_call>{...}</tool_call>                         a call in a quoted line
 
-A call in a fence may be meant, so it is read, with the provenance `fenced`. So is a call without a word before it.
+A call in a fence may be meant, so it is read, with the provenance `fenced`. So is a quoted call without a word before it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from toolfmt.parsers.scanning.patterns import match_next, search_on
 from toolfmt.parsers.scanning.sink import Draft, Sink
 
 QUOTES = frozenset({"`", '"', "'"})
-_END_OF_CODE = regex.compile(r"[`\n]")
+_IN_CODE = regex.compile(r"[`\n]")
 
 
 class Quotations:
@@ -71,7 +71,7 @@ class Quotations:
         self._meant = max(self._meant, cur.at)
         text = cur.since(start)[: end - start]
         cur.rewind(end if closed else start)
-        if not end and closer == "`":
+        if not end and closer[0] == "`":
             closed = yield from self._closes(closer)
             end = cur.at if closed else start
             text = cur.since(start)
@@ -81,8 +81,8 @@ class Quotations:
             sink.text(text, start)
             self._passed.add(text)
             sink.note("quoted_call", "a call in code or quotation marks is text", (start, end))
-            if closer == "`":
-                sink.prose.keep_open()
+            if closer[0] == "`":
+                sink.prose.keep_open(closer)
         return True
 
     def foreign(self, read: Callable[[], Reading[None]]) -> Reading[bool]:
@@ -113,9 +113,17 @@ class Quotations:
         return cur.at if self._sink.put_back() else 0
 
     def _closes(self, closer: str) -> Reading[bool]:
-        """Whether the cursor is at the end of a quotation; code is closed by its mark on the same line."""
-        if closer == "`":
-            found = yield from search_on(self._cur, _END_OF_CODE)
-        else:
-            found = yield from match_next(self._cur, regex.compile(regex.escape(closer)))
-        return found is not None and found.group() == closer
+        """Whether the cursor is at the end of a quotation; code is closed by as many marks on the same line."""
+        cur = self._cur
+        if closer[0] != "`":
+            return (yield from match_next(cur, regex.compile(regex.escape(closer)))) is not None
+        while (found := (yield from search_on(cur, _IN_CODE))) is not None and found.group() == "`":
+            start = cur.at
+            while cur.buf[cur.pos : cur.pos + 1] == "`":
+                cur.pos += 1
+                while cur.pos == len(cur.buf) and not cur.eof:
+                    yield
+            if cur.at - start == len(closer):
+                cur.rewind(start)
+                return True
+        return False

@@ -195,10 +195,11 @@ class TextParser(GrammarDriver):
         """Read the calls of a section; if it is `empty`, its opening marker was read since the mark."""
         cur, sink = self._cur, self._sink
         reader = CallReader(cur, sink, self._skipper)
-        if (around := sink.prose.around()) is not None and around.fenced:
+        if sink.prose.quotes_call():
             reader.provenance = "fenced"
-        if section.bare:
-            reader.provenance, reader.confirmed = "bare", confirmed and bool(sink.options.tools)
+        elif section.bare:
+            reader.provenance = "bare"
+        reader.confirmed = not section.bare or (confirmed and bool(sink.options.tools))
         count, body = sink.calls - (not empty), cur.at
         pending: tuple[JsonObject, int, FormGrammar] | None = None
         while True:

@@ -189,7 +189,7 @@ class StepParser(TextParser):
             return
         start = cur.at
         cur.mark()
-        draft = Draft(sink, start)
+        draft = Draft(sink, start, "fenced" if sink.prose.quotes_call() else "marker")
         draft.name = found["name"]
         cur.pos = found.end()
         body = cur.at
@@ -277,11 +277,13 @@ class StepParser(TextParser):
         opened = None if sink.has_text or self._fenced else (yield from match_next(cur, grammar.fenced_step))
         line = opened or (yield from match_next(cur, grammar.fence_line))
         if opened is not None:
+            sink.prose.add(cur.buf[cur.pos : opened.end()])
             self._skip_fence(opened.end())
             self._fenced = True
             return
         end = cur.pos + len(cur.buf[cur.pos :]) if line is None else line.end()
         if self._fenced and not cur.buf[cur.pos : end].strip(" \t\r\n`"):
+            sink.prose.add(cur.buf[cur.pos : end])
             self._skip_fence(end)
             self._fenced = False
             return

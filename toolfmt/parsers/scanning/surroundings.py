@@ -21,6 +21,7 @@ _FENCE = re.compile(r"(?:`{3,256}|~{3,256})(?=([^\n]*))")
 _SIGNS: Final = re.compile("[`~>]|[\"'\u201c\u2018\u00ab]\\Z").search
 """Characters that begin a quotation or a fence; a text without them is not examined further."""
 _WORD: Final = re.compile(r"\w").search
+_CODE_MARKS = re.compile("`+|\n").finditer
 _FENCE_LINE = re.compile(r"[ \t]{0,12}(?:(?:[-*+>]|\d{1,3}[.)])[ \t]{1,4})*")
 _INDENT: Final = 4
 _QUOTES: Final = "\"'`\u201c\u2018\u00ab\\"
@@ -46,7 +47,8 @@ class Surroundings:
         self._fence = ""
         self._info = False
         self._lead = ""
-        self._ticks = 0
+        self._code = ""  # the backticks of open code
+        self._unworded = False  # whether no word preceded it; then it does not end with its line
         self._string: str = ""
         self._last = self._before = ""  # the last character, and the one before it
         self._word = ""
@@ -65,12 +67,12 @@ class Surroundings:
         start = text.rfind("\n") + 1
         after = self._follow(text) if self._held and not self._fence else 0
         if start:
-            self._lead, self._ticks, self._string, self._escape = "", 0, "", False
+            self._lead, self._string, self._escape = "", "", False
         before = self._word[-1:] if self._lead.strip() else ""
         if len(self._lead) < _LEAD:
             self._lead += text[start : start + _LEAD]
-        self._ticks = 0 if after else self._ticks
-        self._ticks += text.count("`", max(start, after))
+        self._code = "" if after else self._code
+        self._mark_code(text, after)
         self._quote(text, start, before)
         if text:
             self._before, self._last = (self._last + text)[-2:-1], text[-1]
@@ -85,7 +87,7 @@ class Surroundings:
 
     def hold_open(self) -> None:
         """Extend the quotation here, which contains a call, to its closing mark, a blank line or a fence."""
-        mark = "`" if self._ticks % 2 else _PAIRS.get(self._last, "")
+        mark = self._code or _PAIRS.get(self._last, "")
         self._held, self._blank, self._marks = self._fence or (">" if self.block else mark), False, 0
 
     @property
@@ -97,7 +99,7 @@ class Surroundings:
     def shows(self) -> bool:
         """Whether a quotation is open here: a fence, a quoted line, code, or a mark without a word before it."""
         opens = self._last in _PAIRS and not self._before.strip(_OPENING)
-        return self.fenced or self.block or bool(self._ticks % 2) or opens
+        return self.fenced or self.block or bool(self._code) or opens
 
     def _follow(self, text: str) -> int:
         """Return where the extended quotation ends in the text, or 0."""
@@ -115,6 +117,17 @@ class Surroundings:
             self._blank = (self._blank or at > 0) and not line.strip()
             at += len(line) + 1
         return 0
+
+    def _mark_code(self, text: str, at: int) -> None:
+        """Follow code from `at`: as many backticks as opened it close it, and its line's end if a word preceded it."""
+        word = None if self.worded else _WORD(text)
+        first = 0 if self.worded else len(text) if word is None else word.start()
+        for found in _CODE_MARKS(text, at):
+            marks = found.group()
+            if marks == self._code or (marks == "\n" and not self._unworded):
+                self._code = ""
+            elif not self._code and marks != "\n":
+                self._code, self._unworded = marks, found.start() < first
 
     def read(self, text: str) -> None:
         """Scan text with complete fences."""
@@ -189,11 +202,17 @@ class Surroundings:
         """The closing mark of code or quotation marks that are open here after a word; code ends with its line."""
         if not self.worded:
             return ""
-        return "`" if self._ticks % 2 else _PAIRS.get(self._last, "")
+        return self._code or _PAIRS.get(self._last, "")
 
-    def keep_open(self) -> None:
-        """Count code as open, whatever the last text contained."""
-        self._ticks = 1
+    @property
+    def around_call(self) -> bool:
+        """Whether a call read here is quoted: in a fence, in code, or in quotation marks without a word before them.
+        """
+        return self.fenced or bool(self._code) or (not self.worded and self._last in _PAIRS)
+
+    def keep_open(self, code: str) -> None:
+        """Count `code` as open, whatever the last text contained."""
+        self._code = code
 
     def quoted(self) -> bool:
         """Whether a marker here is quoted."""
@@ -212,7 +231,7 @@ class Surroundings:
         lead = self._lead
         blank = len(lead) - len(lead.lstrip(" \t"))
         block = lead.startswith(("\t", " " * _INDENT)) or lead[blank : blank + 1] in tuple(">|#")
-        return block or bool(self._ticks % 2 and not self.fresh)
+        return block or bool(self._code and not self.fresh)
 
 
 def may_quote(text: str) -> bool:
@@ -244,8 +263,13 @@ class Prose:
         around.read(text)
         return around if around.special else None
 
-    def keep_open(self) -> None:
-        """Count code as open, whatever the last text contained."""
+    def quotes_call(self) -> bool:
+        """Whether a call read here is quoted."""
+        self.around()
+        return self._around is not None and self._around.around_call
+
+    def keep_open(self, code: str) -> None:
+        """Count `code` as open, whatever the last text contained."""
         self.around()
         if self._around is not None:
-            self._around.keep_open()
+            self._around.keep_open(code)
