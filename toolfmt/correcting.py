@@ -31,7 +31,7 @@ from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Example
 from toolfmt.dialect.syntax import BODY_SLOTS, Syntax, spelled
 from toolfmt.errors import ParseError, ToolFmtError, UnknownDialectError
-from toolfmt.events import API, CallFailed
+from toolfmt.events import API, CallFailed, Notice
 from toolfmt.formatters.examples import any_call
 from toolfmt.formatters.templating import render_template
 from toolfmt.lookup.choice import Choice, chosen, nothing_chosen
@@ -86,7 +86,18 @@ def change(dialect: AnyDialect, tools: object, failure: CallFailed, example: str
     if failure.reason != "malformed":
         return Correction()
     fenced = _FENCE.search(raw) and _reads(dialect, tools, _FENCE.sub("", raw))
-    return Correction(slips="remove the code fence" if fenced else _repaired(dialect, tools, raw))
+    slips = "remove the code fence" if fenced else _repaired(dialect, tools, raw)
+    return Correction(slips=slips or _notation(dialect.syntax, failure))
+
+
+def _notation(syntax: Syntax, failure: CallFailed) -> str:
+    """Return advice for quotes or a notation that the format does not have, where the call breaks."""
+    found, form = _OFFSET.search(failure.detail), syntax.forms[0]
+    at = int(found[1]) - failure.span[0] if found is not None else 0
+    if form.json is not None and failure.raw[max(0, at - 1) : at] == "'":
+        return 'write keys and texts in double quotes: "it\'s"'
+    given = failure.raw[max(0, at) :].lstrip()[:1] == "{"
+    return "write each argument in its own element, as shown below, not as JSON" if form.elements and given else ""
 
 
 def _keyed(dialect: AnyDialect, tools: object, raw: str, reads: Callable[[str], bool]) -> str:
@@ -181,19 +192,26 @@ AROUND: Final = 24
 """Characters that are quoted before and after the wrong place."""
 _OFFSET: Final = re.compile(r",? at offset (\d+)\Z")
 _UNREADABLE: Final = frozenset({"malformed", "missing_name", "duplicate_key", "arguments_not_object", "unsafe"})
+_UNREAD: Final = ("unread_call", "empty_calls")
+"""Notices of what was meant as a call, but is none."""
 _ABSENT: Final = frozenset({"missing_name", "missing_arguments"})
 """Reasons whose place is only where the call ends."""
 _AGAIN: Final = "Call the tool again, with arguments that are one JSON object that fits its schema."
 
 
 @checked(failure="such as result.failures[0]")
-def feedback(failure: CallFailed, *, tools: object = None, **choice: Unpack[Choice]) -> str:
+def feedback(failure: CallFailed | Notice, *, tools: object = None, **choice: Unpack[Choice]) -> str:
     """Write a message that says what was wrong with a call and what to do, with a correct call in the dialect.
 
     Without a choice, the dialect is the one that `parse` read the failure in. A failure of an API's answer shows the
     call's arguments instead, because the model writes no text of its own there. `tools` are the offered tools, in any
-    form; the one that was called makes the example, else one that is not dangerous.
+    form; the one that was called makes the example, else one that is not dangerous. A notice `unread_call` or
+    `empty_calls` is described like a failure; give the dialect with it. Other notices raise TypeError.
     """
+    if isinstance(failure, Notice):
+        if failure.kind not in _UNREAD:
+            raise TypeError(f"a notice {failure.kind!r} is no failure: there is nothing to correct")
+        return _feedback(chosen(choice)[0], tools, "unread_call", _for_model(failure), "", "")
     if failure.dialect and nothing_chosen(choice):
         if failure.dialect == API:
             return api_feedback(failure, tools=tools)
@@ -206,18 +224,26 @@ def feedback(failure: CallFailed, *, tools: object = None, **choice: Unpack[Choi
 
 def _placed(failure: CallFailed) -> str:
     """Return a failure's detail; an offset, which a model cannot count, is replaced by the text around it."""
-    found = _OFFSET.search(failure.detail)
+    detail = failure.detail.replace("the input ends", "your answer ends")
+    found = _OFFSET.search(detail)
     if found is None:
-        return failure.detail
+        return detail
     if failure.reason in _ABSENT:
-        return failure.detail[: found.start()]
-    message, raw, at = failure.detail[: found.start()], failure.raw, int(found[1]) - failure.span[0]
+        return detail[: found.start()]
+    message, raw, at = detail[: found.start()], failure.raw, int(found[1]) - failure.span[0]
     before, after = raw[max(0, at - AROUND) : max(0, at)], raw[at : at + AROUND]
     if not (before and after):
         return message
     if after.startswith("```"):
         message = "there is a code fence in the call"
+    before = before if at <= AROUND else f"…{before}"
+    after = after if at + AROUND >= len(raw) else f"{after}…"
     return f"{message}; after {before!r} you wrote {after!r}"
+
+
+def _for_model(notice: Notice) -> str:
+    """Return a notice's detail without the advice for the program's author."""
+    return notice.detail.partition(": dialect=")[0]
 
 
 def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
@@ -232,8 +258,11 @@ def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
 
 
 def no_call_feedback(text: str = "", *, tools: object = None, **choice: Unpack[Choice]) -> str:
-    """Write a message that a call was required and the answer `text` has none."""
-    return _feedback(chosen(choice)[0], tools, "no_call", "", text, "")
+    """Write a message that a call was required and the answer `text` has none, with what looks like one in it."""
+    dialect = chosen(choice)[0]
+    notices = parse(text, dialect=dialect, tools=tools).notices if text and dialect.syntax is not None else ()
+    detail = next((_for_model(notice) for notice in notices if notice.kind in _UNREAD), "")
+    return _feedback(dialect, tools, "no_call", detail and f"About your answer: {detail}.", text, "")
 
 
 def no_answer_feedback(text: str = "", *, tools: object = None, **choice: Unpack[Choice]) -> str:

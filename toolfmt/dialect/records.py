@@ -180,8 +180,9 @@ def _check_json(json: JsonCall, where: str) -> None:
     if not 0 <= (json.indent or 0) <= _WIDEST:
         raise DialectRecordError(f"{where}/indent: 0 to {_WIDEST} blanks, or null for one line")
     _check_template(json.template, f"{where}/template")
-    for at, template in enumerate(json.accepts):
-        _check_template(template, f"{where}/accepts/{at}")
+    for field in ("accepts", "slips"):
+        for at, template in enumerate(getattr(json, field)):
+            _check_template(template, f"{where}/{field}/{at}")
 
 
 def _check_template(template: object, where: str) -> None:

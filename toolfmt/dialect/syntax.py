@@ -47,11 +47,14 @@ class JsonCall:
     `template` is the object as written, with the slots `{name}`, `{arguments}`, `{arguments_text}` (a JSON string of
     them), `{id}`, `{server}`, `{agent}`, `{text}` and `{reasoning}` as values. A list of one template holds any number
     of calls. Any other value is a required constant. The key `{name}` matches the tool's name, and the key `*` every
-    further key, which is then an argument. `accepts` are further templates for reading; `{any}` matches any value.
+    further key, which is then an argument. `accepts` are further templates of the format, for reading; `{any}` matches
+    any value. Arguments as JSON text in a string are read with a notice, unless a template has `{arguments_text}`.
     """
 
     template: Mapping[str, object]
     accepts: tuple[Mapping[str, object], ...] = ()
+    slips: tuple[Mapping[str, object], ...] = ()
+    """Templates of other formats, into which models slip: they are read with a notice."""
     prose: Mapping[str, object] = field(default_factory=dict[str, object])
     """Constants of an object that is text instead of a call: `{"type": "text"}`."""
     arguments_required: bool = False

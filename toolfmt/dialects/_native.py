@@ -35,17 +35,18 @@ def vllm_draft(parser: str, revision: str) -> Provenance:
 
 
 def json_call(name: str = "name", arguments: str = "arguments", **more: str) -> JsonCall:
-    """A JSON call under these keys; the other usual ones are read too, and a `function` object around both."""
+    """A JSON call under these keys; the other usual ones are slips, as is a `function` object around both."""
     others = dict.fromkeys(_ARGUMENTS, "{arguments}") | dict.fromkeys(_NAMES, "{name}")
     around: dict[str, object] = {"function": {"name": "{name}", "arguments": "{arguments}"}}
     return JsonCall(
         template={name: "{name}", arguments: "{arguments}", **more},
-        accepts=({**others, "type": "function", "id": "{id}"}, around),
+        accepts=({"type": "function", "id": "{id}"},),
+        slips=(others, around),
     )
 
 
 def in_tags(opener: str, closer: str, json: JsonCall | None = None) -> Form:
-    """JSON objects, each between the markers; several between one pair are read too."""
+    """JSON objects, each between the markers; several between one pair are read too, with a notice."""
     return Form(section=f"{opener}{{calls}}{closer}", call="{call}", json=json or json_call())
 
 

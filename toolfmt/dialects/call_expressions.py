@@ -78,6 +78,7 @@ DIALECTS = (
         Syntax(
             forms=(
                 replace(_LIST, section="[{calls}]".join(_LFM2), tentative=True),
+                Form(section="{calls}".join(_LFM2), call="{call}", each=False, array=True, json=json_call()),
                 Form(section="{calls}".join(_LFM2), call="{call}", json=json_call()),
             ),
             reasoning=THINK,

@@ -5,8 +5,8 @@
     </tool_call>
 
 Results are shown as `<tool_response>`. The key order is not guaranteed;
-`parameters`, doubly encoded arguments, several objects in one pair of tags and
-`<tool_calls>` are read too.
+`parameters`, doubly encoded arguments and several objects in one pair of tags are
+read with a notice; `<tool_calls>` is read too.
 """
 
 from dataclasses import replace

@@ -14,7 +14,9 @@ from toolfmt.dialects._native import SGLANG, VLLM, XGRAMMAR, json_call, native, 
 from toolfmt.formatters.json_schemas import json_schema_formatter, openai_tool
 
 _TOOL = json_schema_formatter(openai_tool, indent=4)
-_BARE = Form(call="{call}", separator="; ", json=json_call(arguments="parameters"))
+_KEYED = json_call(arguments="parameters")
+_CALL = replace(_KEYED, accepts=(*_KEYED.accepts, {"arguments": "{arguments}"}))  # vLLM's parser reads both keys
+_BARE = Form(call="{call}", separator="; ", json=_CALL)
 _TAGGED = replace(_BARE, section="<|python_tag|>{calls}", each=False, tentative=True)
 _SYNTAX = Syntax(
     forms=(_BARE, _TAGGED),

@@ -13,7 +13,8 @@ from toolfmt.formatters.json_schemas import openai_json
 from toolfmt.text import text_dialect
 
 _FUNCTION = {"name": "{name}", "arguments": "{arguments}"}
-_CALL = {"id": "{id}", "type": "function", "index": "{any}", "function": _FUNCTION, **_FUNCTION}
+_TEXT = {"name": "{name}", "arguments": "{arguments_text}"}  # as the API itself writes them
+_CALL = {"id": "{id}", "type": "function", "index": "{any}", "function": _TEXT, **_TEXT}
 
 DIALECT = text_dialect(
     name="openai-json",

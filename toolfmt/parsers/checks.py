@@ -66,6 +66,7 @@ class CheckedParser(PassingParser):
         super().__init__(parser)
         self._options = options
         self._validate = validate or strict
+        self._offered = validate  # which needs a list of tools; an empty one offers none
         self._strict = strict
         self._exact = exact
         self._ids = ids
@@ -117,10 +118,12 @@ class CheckedParser(PassingParser):
         return not tools or all(event.call.name in tools for event in events if isinstance(event, CallEnd))
 
     def _unknown(self, name: str) -> str:
-        """Describe an unknown tool name; return "" for a known one, or if no tools are offered."""
+        """Describe an unknown tool name; return "" for a known one, or if no list of tools was given."""
         tools = self._options.tools
-        if not tools or name in tools:
+        if name in tools or not (tools or self._offered):
             return ""
+        if not tools:
+            return f"no tool is called {name!r}: no tools are offered"
         near = did_you_mean(close_names(name, {one.lower(): one for one in tools}))
         return f"no tool is called {name!r}; {near or f'offered: {some(tools)}'}"
 

@@ -10,13 +10,14 @@ from toolfmt.errors import SchemaError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema import normalise
+from toolfmt.schema.mistakes import check_spelling
 from toolfmt.schema.work import SchemaWork
 
 ReadEach: TypeAlias = Callable[[Iterable[Any], str], "tuple[Found, ...]"]
 
 _WRAPPERS: Final = ("tools", "functions", "function_declarations", "functionDeclarations")
 _SCHEMA_KEYS: Final = ("parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema", "parameters")
-"""Where a shape keeps the arguments' schema; the first that is there and not null counts."""
+"""Where a shape keeps the arguments' schema."""
 _EXAMPLE_KEYS: Final = ("examples", "input_examples")
 _FUNCTION_TYPES: Final = frozenset({"function", "custom"})
 _READ: Final = frozenset({"name", "description", "type", "server", "metadata", *_SCHEMA_KEYS, *_EXAMPLE_KEYS})
@@ -88,7 +89,10 @@ def _definition(value: JsonObject, where: str) -> ToolDefinition:
     description = value.get("description")
     if not isinstance(description, (str, type(None))):
         raise SchemaError(f"{place}: 'description' must be a string, not {description!r}")
-    key = next((key for key in _SCHEMA_KEYS if value.get(key) is not None), None)
+    keys = [key for key in _SCHEMA_KEYS if value.get(key) is not None]
+    key = keys[0] if keys else None
+    if other := next((other for other in keys[1:] if value[other] != value[keys[0]]), None):
+        raise SchemaError(f"{place}: {key!r} and {other!r} hold different schemas: leave one of the two out")
     _refuse_misspelt(value, place, named=key is not None)
     given: JsonObject = {"parameters": _parameters(value[key], f"{place}: {key!r}")} if key else {}
     leftover = {key: item for key, item in value.items() if key not in _READ}
@@ -125,6 +129,7 @@ def _parameters(schema: Any, what: str) -> JsonObject:
         schema = _object_of(schema)
     try:
         plain = normalise(schema)
+        check_spelling(plain)
         SchemaWork(plain).check()
     except SchemaError as error:
         raise SchemaError(f"{what}: {error}") from None

@@ -74,6 +74,7 @@ class CallList:
                 raise Malformed("limit", f"a call of more than {reader.limits.call_chars} characters", cur.deadline)
             empty = empty and char in ",]"  # "" too: the input ends
             if char and char not in ",]" and form.shape is not None:
+                self._note_list(bracket)
                 yield from self.element(cur, form.shape)
                 char = peek(cur) or (yield from skip_space(cur, note))
             if char == "]":
@@ -125,6 +126,10 @@ class CallList:
         else:
             draft.fail(cur.since(draft.start), *problem, cur.at)
         reader.draft = Draft(reader.sink, cur.at)
+
+    def _note_list(self, bracket: int) -> None:
+        if not self._form.form.array:
+            self._reader.draft.note("loose_form", "a list, where the format writes one object", bracket)
 
     def _slip(self, what: str) -> None:
         cur = self._reader.cur

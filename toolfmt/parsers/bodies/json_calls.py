@@ -251,6 +251,9 @@ class CallObject:
 
     def _value(self, cur: Cursor, node: JsonNode, key: str) -> Reading[None]:  # noqa: C901 - one branch per meaning of a key
         char = cur.buf[cur.pos]
+        if node.slip:
+            written = f"around {node.slip!r}" if node.keys and char == "{" else f"instead of {node.slip!r}"
+            self.draft.note("alias_used", f"{key!r} {written}", cur.at)
         if node.keys and char == "{":
             self.wrapped = True
             yield from self.read(cur, node)
@@ -258,7 +261,7 @@ class CallObject:
             self.wrapped = True
             yield from self._list(cur, node.items)
         elif node.slot == "arguments":
-            yield from self._arguments(cur)
+            yield from self._arguments(cur, text=node.text)
         else:
             at = cur.at + 1  # after a string's quote
             value = yield from self.value(cur)
@@ -320,7 +323,8 @@ class CallObject:
             names = f"{self.draft.name[:60]!r} and {name[:60]!r}"
             self.failure = Malformed("duplicate_key", f"the call names two tools: {names}", self._cur.at)
 
-    def _arguments(self, cur: Cursor) -> Reading[None]:
+    def _arguments(self, cur: Cursor, *, text: bool = False) -> Reading[None]:
+        """Read the arguments; `text`: the format writes them as JSON text in a string."""
         draft = self.draft
         if self.arguments is not None:
             self.failure = Malformed("duplicate_key", "the arguments are given twice", cur.at)
@@ -348,6 +352,8 @@ class CallObject:
             value = dict[str, object]()
         elif isinstance(value, str) and self.json.tolerant:
             value = self._held(value, at)
+            if not text:
+                draft.note("repaired_json", "the arguments are JSON text in a string", at, cur.at)
         if not jsontext.is_object(value):
             self.failure = self.failure or _no_object(value, at)
             return

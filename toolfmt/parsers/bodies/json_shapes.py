@@ -34,6 +34,10 @@ class JsonNode:
     """The possible values of a key: a slot, an object of further keys, a list of calls, constants."""
 
     slot: str = ""
+    text: bool = False
+    """Whether the format writes the arguments here as JSON text in a string."""
+    slip: str = ""
+    """The key that the format writes, where only a slip has this one."""
     keys: dict[str, JsonNode] = field(default_factory=dict[str, "JsonNode"])
     items: JsonNode | None = None
     constants: list[object] = field(default_factory=list[object])
@@ -55,6 +59,14 @@ def compile_shape(*calls: JsonCall) -> JsonNode:
             _merge(root, template)
         for key, value in json.prose.items():
             root.keys.setdefault(key, JsonNode()).prose.append(value)
+    for json in calls:
+        own = {slot: key for key, slot in json.template.items() if isinstance(slot, str)}
+        for template in json.slips:
+            for key, value in template.items():
+                known = key in root.keys
+                _merge(root, {key: value})
+                if not known:
+                    root.keys[key].slip = own.get(value if isinstance(value, str) else "{name}", "the call")
     _lead(root)
     return root
 
@@ -84,6 +96,7 @@ def _merge(node: JsonNode, template: object) -> None:
         _merge(node.items, cast("list[object]", template)[0])
     elif isinstance(template, str) and template in SLOTS:
         node.slot = SLOTS[template]
+        node.text = node.text or template == "{arguments_text}"
     else:
         node.constants.append(template)
 

@@ -109,6 +109,12 @@ class Section:
         return self.forms[0].form.section.partition("{calls}")[2]
 
     @property
+    def one(self) -> bool:
+        """Whether the format writes one JSON call between these markers."""
+        form = self.forms[0]
+        return form.body == "call" and form.form.each and bool(self.opener) and self.closer is not None
+
+    @property
     def own(self) -> str:
         """All markers of the calls as written."""
         return "".join([form.own for form in self.forms])

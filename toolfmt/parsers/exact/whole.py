@@ -59,6 +59,7 @@ class WrittenSection:
         endless = compiled.endless or (compiled.literals is not None and not closing.strip())
         self._goes_on = _GOES_ON if endless else None
         self._form, self._listed = form, data.array
+        self._one = compiled.body == "call" and data.each and bool(closing.strip())
         self._rivals = rivals
         self._closer = re.compile(SPACE + as_written(closing.strip())).match if closing.strip() else None
         self._early = None if not closing.strip() or form.begins_with(closing.strip()[0]) else self._closer
@@ -70,7 +71,7 @@ class WrittenSection:
         """Read the section at `start`, its first call at `at` with this `index`; return its end, or -1 if in doubt."""
         calls: list[ReadCall] = []
         at = self._calls(text, at, options, calls)
-        if at < 0 or not calls:
+        if at < 0 or not calls or (self._one and len(calls) > 1):
             return -1
         if self._closer is not None:
             closed = self._closer(text, at)
@@ -214,7 +215,7 @@ def fits_tools(events: list[Event], tools: Mapping[str, ToolDefinition], *, vali
             tool = tools.get(event.call.name)
             if tool is None or (validate and problems(tool, event.call.arguments)):
                 return False
-    return True
+    return bool(tools) or not validate  # of an empty list no tool is called
 
 
 class WholeParser:

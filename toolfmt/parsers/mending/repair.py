@@ -211,7 +211,8 @@ def _called(events: list[Event]) -> list[ToolInvocation]:
 
 def _template_keys(form: Form) -> Iterator[str]:
     """Yield the keys of a call that is a JSON object."""
-    stack: list[object] = [form.json.template, *form.json.accepts] if form.json is not None else []
+    json = form.json
+    stack: list[object] = [json.template, *json.accepts, *json.slips] if json is not None else []
     while stack:
         node = stack.pop()
         if is_object(node):

@@ -68,12 +68,12 @@ class CallReader:
         self.draft = Draft(sink, 0)
         self.provenance: CallProvenance = "marker"
         self.confirmed = True
+        self.several = False  # whether the format writes each call of these in markers of its own
         """Whether the candidate is certainly a call, and not text."""
         self.named = ""
         """The tool's name, if a header before the call contains it."""
         self._found: CallObject | None = None
-        self.empty = False
-        """Whether the call is a self-closing element."""
+        self.empty = False  # whether the call is a self-closing element
         self.strays = Strays(self.draft)
 
     def read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
@@ -110,6 +110,7 @@ class CallReader:
 
     def _read(self, form: FormGrammar, start: int) -> Reading[JsonObject | None]:
         draft = self.draft = Draft(self.sink, start, self.provenance, confirmed=self.confirmed)
+        self.note_several()
         self.strays = Strays(draft)
         self._found = None
         self.empty = False
@@ -269,6 +270,11 @@ class CallReader:
         found.deferred = form.payload is not None
         yield from found.read(self.cur, form.shape)
         return None if found.prose else found.checked(self.cur)
+
+    def note_several(self) -> None:
+        """Report that the call is one of several between markers that the format writes around one."""
+        if self.several:
+            self.draft.note("loose_form", "several calls, where the format writes one", self.draft.start)
 
     def unclosed(
         self, form: FormGrammar, problem: Malformed | Truncated, markers: regex.Pattern[str]

@@ -4,7 +4,8 @@ r"""Detects markers and calls that the prose only quotes, which are text.
     You would write `<tool_call>{...}</tool_call>`.        a call in code or quotation marks within a line
     > <tool_call>{...}</tool_call>                         a call in a quoted line
 
-A call in a fence may be meant, so it is read, with the provenance `fenced`. So is a quoted call without a word before it.
+A call in a fence may be meant, so it is read, with the provenance `fenced`. So is a quoted call without a word
+before it.
 """
 
 from __future__ import annotations

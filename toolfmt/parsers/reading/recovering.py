@@ -33,6 +33,10 @@ _NEAR = 512
 _JSON = regex.compile(r'["{}\[\]]').search
 _PARTS = regex.compile(r'["{}\[\]]|<[A-Za-z]').search
 """Structure in the rest of a call before its closer; words do not count."""
+_IN_SENTENCE = regex.compile(r"[ \t](?P<word>[A-Za-z]{1,32})(?:[ \t]{1,8}[A-Za-z]|[.,;:!?)](?:\s|\Z))")
+"""What follows a marker that a sentence mentions: a word, and another one or the sentence's end."""
+_LONGEST_WORD = 64
+"""More characters than that may match."""
 _BROKEN_CALL = regex.compile(BROKEN_CALL)
 _WORD = regex.compile(r"\w").search
 
@@ -88,7 +92,23 @@ class Recovery:
         else:
             cur.rewind(body)
             self._before.add(marker)
+            while len(cur.buf) - cur.pos < _LONGEST_WORD and not cur.eof:
+                yield
+            said = _IN_SENTENCE.match(cur.buf, cur.pos)
+            if said and before in {" ", "\t"} and self._may_mention(marker, said["word"]):
+                self._note("quoted_call", f"{marker!r} in a sentence is text", draft.start, body)
+                self.mentions += 1
+                return self.text(body)
         return self._without_call(draft, body, "no call follows {}")
+
+    def _may_mention(self, marker: str, word: str) -> bool:
+        """Whether a sentence may go on with `word` after a marker: neither is a special token or a tool's name."""
+        return (
+            self._sink.has_text
+            and "|" not in marker
+            and "\uff5c" not in marker
+            and word not in self._sink.options.tools
+        )
 
     def broken(self, section: Section, draft: Draft, body: int) -> Reading[None]:
         """Fail a call with a broken beginning, after a marker that ends at `body`."""

@@ -195,10 +195,7 @@ class TextParser(GrammarDriver):
         """Read the calls of a section; if it is `empty`, its opening marker was read since the mark."""
         cur, sink = self._cur, self._sink
         reader = CallReader(cur, sink, self._skipper)
-        if sink.prose.quotes_call():
-            reader.provenance = "fenced"
-        elif section.bare:
-            reader.provenance = "bare"
+        reader.provenance = "fenced" if sink.prose.quotes_call() else "bare" if section.bare else "marker"
         reader.confirmed = not section.bare or (confirmed and bool(sink.options.tools))
         count, body = sink.calls - (not empty), cur.at
         pending: tuple[JsonObject, int, FormGrammar] | None = None
@@ -221,7 +218,9 @@ class TextParser(GrammarDriver):
                     continue
             if found is None and not empty:
                 yield from self._recovery.unclosed(section, reader.draft if pending is not None else None)
+            reader.several = pending is not None and group[:1] == "f" and section.one
             if pending is not None:
+                reader.note_several()
                 reader.draft.end(pending[0], cur.at if group == "close" else pending[1])
             if cut:
                 yield from self._recovery.failed(section, Draft(sink, cur.at), Truncated(), cur.at)

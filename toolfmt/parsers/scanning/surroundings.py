@@ -206,8 +206,7 @@ class Surroundings:
 
     @property
     def around_call(self) -> bool:
-        """Whether a call read here is quoted: in a fence, in code, or in quotation marks without a word before them.
-        """
+        """Whether a call read here is quoted: in a fence, in code, or in quotation marks without a word before them."""
         return self.fenced or bool(self._code) or (not self.worded and self._last in _PAIRS)
 
     def keep_open(self, code: str) -> None:

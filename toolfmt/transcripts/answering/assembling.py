@@ -46,6 +46,7 @@ class _Open:
     id: str | None
     form: ArgumentsForm
     extra: JsonObject
+    spare: bool
     stopped: bool = False
     pieces: list[str] = field(default_factory=list[str])
 
@@ -152,10 +153,12 @@ class Assembler:
         form: ArgumentsForm = "json",
         signed: tuple[str, JsonValue] = ("", None),
         extra: JsonObject | None = None,
+        spare: bool = False,
     ) -> None:
         """Begin a call, once for each `key`; another id under the same key begins another call.
 
-        `signed` is the owner of the call's signature, and the signature.
+        `signed` is the owner of the call's signature, and the signature. `spare`: the API spares a call without
+        arguments the empty object.
         """
         name = name if isinstance(name, str) else ""
         ident = ident if isinstance(ident, str) and ident else None
@@ -170,7 +173,7 @@ class Assembler:
         elif key in self._over and ident in (None, self._over[key]):
             return
         self._go_on()
-        self._open[key] = made = _Open(self._count, name, ident, form, extra or {})
+        self._open[key] = made = _Open(self._count, name, ident, form, extra or {}, spare)
         owner, signature = signed
         if isinstance(signature, str) and signature:
             self.info.signed[made.index] = Proof(self._at, owner, signature)
@@ -235,8 +238,16 @@ class Assembler:
             return
         if found.form == "text" or not raw.strip():
             self.events.append(ArgumentsDelta(found.index, jsontext.dumps(value)))
+        missing = found.form != "text" and not raw.strip() and not found.spare
+        if missing:
+            self.note("defaulted", "a call without arguments: they count as {}")
         call = ToolInvocation(
-            name=found.name, arguments=value, id=found.id, raw_arguments=raw or "{}", extra=found.extra
+            name=found.name,
+            arguments=value,
+            id=found.id,
+            raw_arguments=raw or "{}",
+            extra=found.extra,
+            certainty="tolerated" if missing else "exact",
         )
         self.events.append(CallEnd(found.index, call, (self._at, self._at)))
 

@@ -126,7 +126,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "content_block_start":
             block = object_at(value, "content_block")
             if block.get("type") == "tool_use":
-                made.call(at, block.get("name"), block.get("id"))
+                made.call(at, block.get("name"), block.get("id"), spare=True)
                 given = block.get("input")  # the deltas replace an empty object
                 made.arguments(at, None if given == {} else given)
             else:

@@ -112,7 +112,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "contentBlockStart" if (use := object_at(object_at(body, "start"), "toolUse")).get("type", OURS) != OURS:
             made.note("provider_part", str(use["type"]))
         case "contentBlockStart" if use := object_at(object_at(body, "start"), "toolUse"):
-            made.call(at, use.get("name"), use.get("toolUseId"))
+            made.call(at, use.get("name"), use.get("toolUseId"), spare=True)
         case "contentBlockDelta":
             delta = object_at(body, "delta")
             made.text(delta.get("text"))

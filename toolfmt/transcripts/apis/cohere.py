@@ -170,7 +170,7 @@ def _event(value: JsonObject, made: Assembler) -> None:
         case "tool-plan-delta":
             made.text(assistant.get("tool_plan"))
         case "tool-call-start":
-            made.call(key, body.get("name"), call.get("id"))
+            made.call(key, body.get("name"), call.get("id"), spare=True)
             made.arguments(key, body.get("arguments"))
         case "tool-call-delta":
             made.arguments(key, body.get("arguments"))

@@ -176,7 +176,7 @@ def _call(call: JsonObject, signed: tuple[str, JsonValue], made: Assembler) -> N
     partial = made.partial
     if partial is None:
         if not call.get("willContinue") and not call.get("partialArgs"):
-            made.whole_call(call.get("name"), call.get("id"), call.get("args"), signed)
+            made.whole_call(call.get("name"), call.get("id"), call.get("args") or {}, signed)
             return
         made.partial = partial = PartialArguments()
         made.call(partial, call.get("name"), call.get("id"), form="value", signed=signed)

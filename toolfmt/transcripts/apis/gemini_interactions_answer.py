@@ -99,7 +99,7 @@ def _step(at: Hashable, step: JsonObject, made: Assembler) -> None:
                 made.reasoning(content.get("text"))
             made.prove(PROVIDER, step.get("signature"))
         case "function_call":
-            made.call(at, step.get("name"), step.get("id"), signed=(PROVIDER, step.get("signature")))
+            made.call(at, step.get("name"), step.get("id"), signed=(PROVIDER, step.get("signature")), spare=True)
             made.arguments(at, step.get("arguments") or None)  # the deltas replace an empty object
         case other:
             made.note("provider_part", str(other))
