@@ -244,7 +244,7 @@ MISUSES: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any],
         toolfmt.feedback,
         (),
         {"failure": ()},
-        r"must be a CallFailed, not tuple; such as result.failures\[0\]",
+        r"must be a CallFailed or a Notice, not tuple; such as result.failures\[0\]",
     ),
 }
 
