@@ -41,7 +41,7 @@ def json_call(name: str = "name", arguments: str = "arguments", **more: str) -> 
     return JsonCall(
         template={name: "{name}", arguments: "{arguments}", **more},
         accepts=({"type": "function", "id": "{id}"},),
-        slips=(others, around),
+        slips=({**others}, around),
     )
 
 
