@@ -20,7 +20,7 @@ from typing import IO, Any
 import pytest
 
 from tests import sampling
-from toolfmt.corpora import streams
+from toolfmt.corpora import targets
 from toolfmt.errors import install_line
 
 Run = Callable[..., tuple[int, str, str]]
@@ -284,15 +284,15 @@ def test_a_link_that_is_put_in_place_after_the_check_is_not_followed(
     source, victim, out = tmp_path / "in.jsonl", tmp_path / "victim", tmp_path / "out.jsonl"
     source.write_text('{"messages": [{"role": "user", "content": "Hi"}]}\n', "utf-8")
     victim.write_text("precious", "utf-8")
-    checked = streams.own_file
+    checked = targets.own_file
 
     def race(path: Path) -> Path:
         found = checked(path)
-        if path == out and sys._getframe(1).f_code is streams.open_own.__code__:
+        if path == out and sys._getframe(1).f_code is targets.open_own.__code__:
             out.symlink_to(victim)
         return found
 
-    monkeypatch.setattr(streams, "own_file", race)
+    monkeypatch.setattr(targets, "own_file", race)
     assert run("convert", source, *TO, "-o", out)[0] == 2
     assert victim.read_text("utf-8") == "precious"
 
@@ -342,18 +342,6 @@ def test_a_byte_order_mark_is_no_part_of_the_first_row(run: Run, tmp_path: Path,
     plain.write_text(row(1), "utf-8")
     marked.write_text(row(1), "utf-8-sig")
     assert run("convert", marked, *TO) == run("convert", plain, *TO)
-
-
-def test_outputs_of_an_earlier_run_are_not_read_again(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text(row(1), "utf-8")
-    (tmp_path / "b.jsonl").write_text(row(1), "utf-8")
-    arguments = ("convert", tmp_path, *TO, "-o", f"{tmp_path}/made/")
-    code, _, err = run(*arguments)
-    assert (code, f"{tmp_path}/made/a.jsonl is in a folder that is read" in err) == (0, True)
-    written = sorted(tmp_path.rglob("*.jsonl"))
-    code, _, err = run(*arguments)
-    assert (code, "is read and would be written over" in err) == (2, True)
-    assert sorted(tmp_path.rglob("*.jsonl")) == written
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])

@@ -191,6 +191,51 @@ def test_a_misspelt_name_in_a_filter_has_a_hint(run: Run, tmp_path: Path) -> Non
         assert "named" not in run("convert", rows, "--to", "gemini", "--filter", sound)[2]
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_misspelt_name_that_filters_nothing_has_the_hint(run: Run, tmp_path: Path, jobs: str) -> None:
+    rows = tmp_path / "rows.jsonl"
+    call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    plain = json.dumps({"messages": [{"role": "user", "content": "Hi. " * 9000}]}) + "\n"
+    last = json.dumps({"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]})
+    rows.write_text(plain * 60 + last, "utf-8")  # the name is in the last of several batches
+    for given, said in (
+        ("call!=serach", "no call is named 'serach'; did you mean 'search'?"),
+        ("tool!=serach", "no tool is named 'serach'; did you mean 'search'?"),
+        ("role!=systm", "no role is named 'systm'; there are assistant, user"),
+    ):
+        command = ("convert", "--to", "gemini", "--filter", given, "--jobs", jobs)
+        code, _, err = run(*command, rows)
+        assert (code, f"toolfmt: {said}\n" in err, "61 converted" in err) == (0, True, True), err
+    code, _, err = run("convert", "--to", "gemini", "--filter", "call!=serach", stdin=rows.read_text("utf-8"))
+    assert (code, "no call is named 'serach'; did you mean 'search'?" in err) == (0, True)
+    code, _, err = run("convert", "--to", "gemini", "--filter", "call!=search", "--jobs", jobs, rows)
+    assert (code, "named" in err, "60 converted" in err, "1 not selected" in err) == (0, False, True, True)
+
+
+@pytest.mark.parametrize("option", ["--at", "--answer"])
+@pytest.mark.parametrize("command", [("convert", "--to", "gemini"), ("check",), ("stats",), ("view", "--limit", "9")])
+def test_a_place_that_no_row_has_is_named(run: Run, command: tuple[str, ...], option: str) -> None:
+    row = '{"messages": [{"role": "user", "content": "Hi."}]}\n'
+    said = f"toolfmt: no row has /nope, so {option} had no effect\n"
+    assert said in run(*command, option, "/nope", stdin=row * 3)[2]
+    held = (
+        row.replace("{", '{"nope": {"role": "assistant", "content": "Hi."}, ', 1)
+        if option == "--answer"
+        else (f'{{"nope": {row.strip()}}}\n')
+    )
+    assert "no effect" not in run(*command, option, "/nope", stdin=row * 2 + held)[2]
+    assert "no effect" not in run(*command, option, "/nope", stdin="3\n")[2]
+
+
+def test_filters_and_the_share_are_counted_apart(run: Run) -> None:
+    rows = "".join(f'{{"messages": [{{"role": "user", "content": "{number}"}}]}}\n' for number in range(40))
+    rows += '{"messages": [{"role": "system", "content": "Hi."}, {"role": "user", "content": "Hi."}]}\n' * 3
+    _, out, err = run("convert", "--to", "gemini", "--filter", "role!=system", "--split", "0-50", stdin=rows)
+    kept = out.count("\n")
+    assert 0 < kept < 40
+    assert f", 3 not selected, {40 - kept} outside of the share" in err
+
+
 @pytest.mark.parametrize("row", ["null", "3", "true"])
 def test_a_row_that_is_no_conversation_is_named(run: Run, row: str) -> None:
     shown = {"null": "null", "3": "a value of the type int", "true": "a value of the type bool"}[row]

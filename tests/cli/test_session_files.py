@@ -54,8 +54,8 @@ def test_a_file_is_one_conversation(run: Run, tmp_path: Path, name: str) -> None
     for choice in (("--from", name), (), ("--from", "claude-code", "--from", "codex")):
         code, out, _ = run("convert", tmp_path / "*.jsonl", *choice, "--to", "openai-chat")
         assert (code, [json.loads(one) for one in out.splitlines()]) == (0, [EXPECTED] * 2)
-    assert run("convert", tmp_path, "--to", "openai-chat", "--out", f"{tmp_path}/out/")[0] == 0
-    assert [json.loads(one.read_text("utf-8")) for one in sorted((tmp_path / "out").iterdir())] == [EXPECTED] * 2
+    assert run("convert", tmp_path, "--to", "openai-chat", "--out", f"{tmp_path}.out/")[0] == 0
+    assert [json.loads(one.read_text("utf-8")) for one in sorted((Path(f"{tmp_path}.out")).iterdir())] == [EXPECTED] * 2
     assert run("stats", tmp_path / "a.jsonl", "--from", name)[2] == "toolfmt: 1 conversation, 0 unreadable\n"
     shown = run("view", tmp_path / "a.jsonl", "--from", name)[1]
     assert "Hi." in shown

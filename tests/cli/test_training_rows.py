@@ -79,7 +79,9 @@ def test_duplicates_are_written_once(run: Run, tmp_path: Path, jobs: int) -> Non
     (tmp_path / "a.jsonl").write_text(ROWS, "utf-8")
     (tmp_path / "b.jsonl").write_text(lines(*again), "utf-8")
     out = tmp_path / "out.jsonl.gz"
-    code, _, err = run(*TO, tmp_path, "--dedup", "-o", out, "--report", tmp_path / "report.json", "--jobs", jobs)
+    code, _, err = run(
+        *TO, f"{tmp_path}/?.jsonl", "--dedup", "-o", out, "--report", tmp_path / "report.json", "--jobs", jobs
+    )
     assert code == 0
     assert "7 converted to anthropic" in err
     assert ", 2 duplicates" in err

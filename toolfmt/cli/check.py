@@ -34,11 +34,13 @@ def check(
     target = None if to is None else find(to).name
     given = sources(paths or (STDIN,))
     reading, picked = files.reading(given), files.picked()
-    count = wrong = 0
+    count = wrong = placed = readable = 0
     table: list[tuple[str, ...]] = []
     for batch in reading.all(given):
         for row in batch.rows():
             found = _findings(row, picked, target)
+            placed += files.has_place(row)
+            readable += all(one.rule != "unreadable" for one in found)
             count += 1
             wrong += bool(found)
             for one in found:
@@ -49,6 +51,7 @@ def check(
                     table.append((place(row), one.rule, one.path or "/", one.message))
     if table:
         write_table(("conversation", "rule", "path", "what is wrong"), table)
+    files.note_unplaced(placed, readable)
     note(f"{count} checked, {wrong} would be refused")
     return 1 if wrong or not count else 0
 

@@ -1,7 +1,6 @@
 """`toolfmt convert`: conversations from one format to another, one or millions."""
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -15,11 +14,11 @@ from toolfmt.cli.output import INTERRUPTED, UsageError, counted_as, note, note_r
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
 from toolfmt.corpora.output import CorpusOutput, Places, State, StateFile, growing, inputs
-from toolfmt.corpora.selecting import EVERYTHING, Filter, Selection, share
-from toolfmt.corpora.sources import START, STDIN, TABLES, Source, sources
-from toolfmt.corpora.statistics import count_batch
-from toolfmt.corpora.streams import check_writable, require
+from toolfmt.corpora.selecting import Filter, Selection, share
+from toolfmt.corpora.sources import STDIN, TABLES, Source, sources
+from toolfmt.corpora.streams import require
 from toolfmt.corpora.tally import Tally
+from toolfmt.corpora.targets import Written, check_found, check_shared, check_writable, write_own
 from toolfmt.corpora.tokens import load
 from toolfmt.corpora.work import Job, Work
 from toolfmt.model import JsonObject
@@ -106,14 +105,17 @@ def convert(  # noqa: PLR0913 - one argument for each option
     folder = out is not None and (out.endswith("/") or Path(out).is_dir())
     if out is not None and Path(out).suffix.lower() in _OTHERS:
         raise UsageError(f"{out} would hold lines of JSON or a table of {', '.join(TABLES)}: end its name in .jsonl")
-    if folder and len({one.name for one in given}) < len(given):
-        raise UsageError(f"several files would have the same name in {out}: convert them one by one")
     refuse_idle({"--quarantine": quarantine is not None and on_error != "quarantine"}, "--on-error is quarantine")
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
-    _refuse_overwriting(given, out, side, folder=folder)
     aside = side if on_error == "quarantine" else None
-    refuse_new_folders(None if out is None else Path(out), quarantine, report)
-    check_writable([*_targets(given, out, folder=folder), *filter(None, (aside, report))])
+    places = Places(out=None if out is None else Path(out), folder=folder, aside=aside)
+    refuse_new_folders(places.out, quarantine, report)
+    written: list[Written] = [("--out", one) for one in places.targets(given) or (None,)]
+    written += [(option, path) for option, path in (("--quarantine", aside), ("--report", report)) if path is not None]
+    check_writable(path for _, path in written if path is not None)
+    beside = [("--out for its progress", one) for one in places.helpers(given)]
+    check_shared([*written, *beside], [*(one.path for one in given), tokenizer, f"{tokenizer}/tokenizer.json"])
+    check_found(written, paths)
 
     work = Work(
         picked,
@@ -131,14 +133,12 @@ def convert(  # noqa: PLR0913 - one argument for each option
     )
     _refuse_together(work, given, resume=resume)
     require(map(work.name, given))
-    keep, state = _state(given, out, work, reading, resume=resume, overwrite=overwrite)
+    keep, state = _state(given, places, work, reading, resume=resume, overwrite=overwrite)
     if state is None:
         note(f"{out} is as it was: no run of it was interrupted; without --resume it is written again")
         return 0
     code = 0
-    output = CorpusOutput(
-        given, Places(out=None if out is None else Path(out), folder=folder, aside=aside), state, keep
-    )
+    output = CorpusOutput(given, places, state, keep)
     try:
         with output, progress(given) as step:
             rest = given[state.input :]
@@ -149,15 +149,17 @@ def convert(  # noqa: PLR0913 - one argument for each option
         code = INTERRUPTED
     tally = output.tally
     if report is not None:
-        report.write_text(jsontext.dumps(tally.report(), indent=2) + "\n", encoding="utf-8")
+        write_own(report, jsontext.dumps(tally.report(), indent=2) + "\n")
     if out is not None and out.endswith(".json") and tally.converted > 1:
         note(f"{out} has a conversation on each line: its name should end in .jsonl")
-    _warn_of_doubling(paths, [*_targets(given, out, folder=folder), *filter(None, (aside, report))])
+    for hint in filter(None, (one.hint(tally.names) for one in work.selection.filters)):
+        note(hint)
+    files.note_unplaced(tally.placed, tally.converted + tally.filtered + tally.outside)
     _show(tally, goal, ended="interrupted: " if code else "", kept=f" ({side})" if aside is not None else "")
     if code and keep is not None and not dedup:
         note("the same command with --resume goes on")
     if not (code or tally.converted):
-        _show_nothing(tally, Job(work, reading, given, START, 1))
+        _show_nothing(tally)
     return code or (1 if tally.failed or not tally.converted else 0)
 
 
@@ -182,19 +184,24 @@ def _refuse_together(work: Work, given: list[Source], *, resume: bool) -> None:
 
 
 def _state(  # noqa: PLR0913 - what a run is, and how it begins
-    given: list[Source], out: str | None, work: Work, reading: ReadOptions, *, resume: bool, overwrite: bool
+    given: list[Source], places: Places, work: Work, reading: ReadOptions, *, resume: bool, overwrite: bool
 ) -> tuple[StateFile | None, State | None]:
     """Return the file of the state, if any, and the state to begin with; None if nothing is left to do."""
+    out = places.out
     same = replace(work, out="", stop=False, carry=replace(work.carry, fetch=None))  # what a run may not change
-    run: JsonObject = {"options": to_jsonable_python((same, reading)), "inputs": inputs(given), "output": out}
-    if out is None or (Path(out).exists() and not (Path(out).is_file() or Path(out).is_dir())):
+    run: JsonObject = {
+        "options": to_jsonable_python((same, reading)),
+        "inputs": inputs(given),
+        "output": None if out is None else str(out),
+    }
+    if out is None or places.progress is None or (out.exists() and not (out.is_file() or out.is_dir())):
         if resume:
             raise UsageError("--resume needs an --out that is a file or a folder")
         return None, State(run)
-    keep = StateFile(Path(f"{out.rstrip('/')}.resume.json"), run)
-    if resume and Path(out).exists() and not keep.path.exists():
+    keep = StateFile(places.progress, run)
+    if resume and out.exists() and not keep.path.exists():
         return None, None
-    first = growing(_targets(given, out, folder=Path(out).is_dir())[0])
+    first = growing(places.targets(given)[0])
     if not (resume or overwrite) and keep.has_begun(first):
         what = f"{out} is the unfinished output of an interrupted run"
         raise UsageError(f"{what}; use --resume to continue or --overwrite to start again")
@@ -208,6 +215,7 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     note_reasons(tally.reasons.report(), "left out")
     left = f", {tally.failed} left out{kept}" if tally.failed else ""
     left += f", {tally.filtered} not selected" if tally.filtered else ""
+    left += f", {tally.outside} outside of the share" if tally.outside else ""
     left += f", {counted_as(tally.duplicates, 'duplicate')}" if tally.duplicates else ""
     if tally.bookkeeping:
         losses = "loss" if tally.bookkeeping == 1 else "losses"
@@ -215,43 +223,9 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     note(f"{ended}{tally.converted} converted to {goal}, {tally.without_loss} without loss{left}")
 
 
-def _show_nothing(tally: Tally, job: Job) -> None:
+def _show_nothing(tally: Tally) -> None:
     """Write a note on why no conversation was converted."""
-    if not tally.filtered:
-        if not tally.failed:
-            note("no conversation was read: the input is empty")
-        return
-    whole = job.work.selection.share == EVERYTHING.share
-    note(f"no conversation is selected{'' if whole else '; --split counts in percent'}")
-    found = next(job.reading.all([one for one in job.sources if one.path != STDIN]), None)
-    if found is not None:
-        counted = count_batch(job.work.picked, "", found).statistics
-        for hint in filter(None, (one.hint(counted) for one in job.work.selection.filters)):
-            note(hint)
-
-
-def _targets(given: list[Source], out: str | None, *, folder: bool) -> list[Path]:
-    """Return the files that are written."""
-    if out is None:
-        return []
-    return [Path(out) / source.name for source in given] if folder else [Path(out)]
-
-
-def _refuse_overwriting(given: list[Source], out: str | None, side: Path, *, folder: bool) -> None:
-    """Raise for a file that is both read and written, as where a folder holds the output of an earlier run."""
-    read = {_identity(Path(source.path)) for source in given if source.path != STDIN}
-    for target in (side, *_targets(given, out, folder=folder)):
-        if target.exists() and _identity(target) in read:
-            raise UsageError(f"{target} is read and would be written over: choose another --out")
-
-
-def _warn_of_doubling(paths: Sequence[str], written: list[Path]) -> None:
-    """Write a note on output that lies where the input is found, so that a second run would read it too."""
-    again = {_identity(Path(one.path)) for one in sources(paths or (STDIN,)) if one.path != STDIN}
-    for path in [one for one in written if one.is_file() and _identity(one) in again][:1]:
-        note(f"{path} is in a folder that is read, so the same command would read it too: keep output elsewhere")
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    if tally.filtered or tally.outside:
+        note(f"no conversation is selected{'; --split counts in percent' if tally.outside else ''}")
+    elif not tally.failed:
+        note("no conversation was read: the input is empty")

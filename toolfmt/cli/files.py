@@ -14,8 +14,9 @@ from cyclopts import Parameter
 
 from toolfmt.cli.output import UsageError, counted_as, note
 from toolfmt.corpora.batches import MAX_ROW, ReadOptions
-from toolfmt.corpora.rows import Picked
+from toolfmt.corpora.rows import Picked, Row
 from toolfmt.corpora.sources import Source
+from toolfmt.errors import ParseError
 from toolfmt.transcripts.formats import find
 
 AUTO = "auto"
@@ -64,6 +65,19 @@ class Files:
             {"--column": bool(self.column) and not any(one.is_table for one in given)}, "a Parquet file is read"
         )
         return ReadOptions(self.picked().formats, self.column, self.max_row)
+
+    def has_place(self, row: Row) -> bool:
+        """Whether a row has the place that is named; False if none is."""
+        try:
+            return bool(self.picked().place) and self.picked().has_place(row.value)
+        except ParseError:
+            return False
+
+    def note_unplaced(self, placed: int, read: int) -> None:
+        """Write a note if `read` conversations were read and no row has the place that is named."""
+        place = self.picked().place
+        if place and read and not placed:
+            note(f"no row has {place}, so {'--at' if self.at else '--answer'} had no effect")
 
 
 def refuse_idle(options: Mapping[str, bool], needs: str) -> None:

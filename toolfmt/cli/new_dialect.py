@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from string import Template
@@ -137,7 +138,7 @@ def new_dialect(
             f"{root} is not a checkout of toolfmt; docs/how-to/add-a-dialect.md says how a package adds a format"
         )
     for path in (module, cases.parent):
-        if path.exists():
+        if os.path.lexists(path):
             raise UsageError(f"{path} exists already")
     before, bullet, after = changes.read_text("utf-8").partition("\n- ")
     form = Template("\n                ".join(_BODIES[body].form)).substitute(word=word)

@@ -41,6 +41,7 @@ def stats(
         write_json(total.report())
     else:
         _show(total.report())
+    files.note_unplaced(total.placed, total.conversations)
     note(f"{counted_as(total.conversations, 'conversation')}, {total.unreadable} unreadable")
     return 1 if total.unreadable or not total.conversations else 0
 

@@ -13,8 +13,8 @@ from toolfmt.cli.output import UsageError, note, visible
 from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
 from toolfmt.conversation import Transcript
 from toolfmt.corpora.rows import Row, place
-from toolfmt.corpora.sources import STDIN, sources
-from toolfmt.corpora.streams import own_file
+from toolfmt.corpora.sources import STDIN, Source, sources
+from toolfmt.corpora.targets import check_shared, check_writable, write_own
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.transcripts.parts.session_lines import TORN, damaged_lines, line_type
@@ -51,12 +51,14 @@ def view(
     """
     if limit is not None and limit < 1:
         raise UsageError("--limit is 1 or more")
-    if out is not None:
-        _check_page(out)
-    most = limit or (_PAGE if out is not None else 1)
     given = paths or (STDIN,)
-    rows = _rows(given, row, files)
-    shown = [_shown(one, files) for one in islice(rows, most)]
+    found = sources(given)
+    if out is not None:
+        _check_page(out, found)
+    most = limit or (_PAGE if out is not None else 1)
+    rows = _rows(found, row, files)
+    taken = list(islice(rows, most))
+    shown = [_shown(one, files) for one in taken]
     if not shown:
         at = "" if row is None else f" at {row}; lines and rows are counted from 1"
         raise UsageError(f"{' '.join(given)}: there is no conversation{at}")
@@ -65,11 +67,12 @@ def view(
         raise ParseError(f"{unread[0].title}: {unread[0].reason}")
     if out is not None:
         title = shown[0].title if len(shown) == 1 else visible(" ".join(given))
-        out.write_text(page(title, shown), encoding="utf-8", newline="\n")
+        write_own(out, page(title, shown))
         if limit is None and next(rows, None) is not None:
             note(f"the page shows the first {most} conversations: --limit says how many")
     else:
         _print(shown, shorten=sys.stdout.isatty() and not full)
+    files.note_unplaced(sum(map(files.has_place, taken)), len(shown) - len(unread))
     for one in unread:
         note(f"{one.title}: {one.reason}")
     for one in shown:
@@ -78,15 +81,15 @@ def view(
     return 1 if unread else 0
 
 
-def _check_page(out: Path) -> None:
+def _check_page(out: Path, given: Iterable[Source]) -> None:
     if out.suffix.lower() not in {".html", ".htm"}:
         raise UsageError(f"{out} would be a page of HTML: end its name in .html")
     refuse_new_folders(out)
-    own_file(out)
+    check_writable([out])
+    check_shared([("--out", out)], [one.path for one in given])
 
 
-def _rows(paths: Iterable[str], row: int | None, files: Files) -> Iterator[Row]:
-    given = sources(paths)
+def _rows(given: Sequence[Source], row: int | None, files: Files) -> Iterator[Row]:
     found = chain.from_iterable(batch.rows() for batch in files.reading(given).all(given))
     return found if row is None else islice((one for one in found if one.line == row), 1)
 

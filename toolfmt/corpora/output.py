@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,9 +21,10 @@ from typing import IO, Any, Final, Self
 
 from toolfmt import jsontext
 from toolfmt.corpora.sources import STDIN, TABLES, Position, Source
-from toolfmt.corpora.streams import open_own, own_file, packed
+from toolfmt.corpora.streams import packed
 from toolfmt.corpora.tables import write_parquet
 from toolfmt.corpora.tally import Tally
+from toolfmt.corpora.targets import open_own, own_file
 from toolfmt.corpora.work import Done
 from toolfmt.errors import CorpusError, ParseError
 from toolfmt.model import JsonObject
@@ -96,7 +97,7 @@ class StateFile:
 
     def save(self, state: State) -> None:
         """Write the state atomically; an error names the folder, because the caller did not name the file."""
-        fresh = self.path.with_name(f"{self.path.name}.new")
+        fresh = _fresh(self.path)
         try:
             fresh.parent.mkdir(parents=True, exist_ok=True)
             with open_own(fresh, "wb") as file:
@@ -127,6 +128,11 @@ def growing(target: Path) -> Path:
     return target.with_name(f"{target.name}.rows") if target.name.endswith(TABLES) else target
 
 
+def _fresh(path: Path) -> Path:
+    """Return the file that is written whole and then takes the place of `path`."""
+    return path.with_name(f"{path.name}.new")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
     """Output locations: stdout if `out` is None, otherwise that file or folder; failures go to the file `aside`."""
@@ -134,6 +140,25 @@ class Places:
     out: Path | None
     folder: bool = False
     aside: Path | None = None
+
+    def targets(self, sources: Sequence[Source]) -> list[Path]:
+        """Return the files that the conversations go to."""
+        if self.out is None:
+            return []
+        return [self.out / source.name for source in sources] if self.folder else [self.out]
+
+    @property
+    def progress(self) -> Path | None:
+        """The file of the run's state."""
+        return None if self.out is None else Path(f"{self.out}.resume.json")
+
+    def helpers(self, sources: Sequence[Source]) -> Iterator[Path]:
+        """Return the files beside the targets that exist until the run ends."""
+        for path in self.targets(sources):
+            if growing(path) != path:
+                yield from (growing(path), _fresh(path))
+        if self.progress is not None:
+            yield from (self.progress, _fresh(self.progress))
 
 
 class CorpusOutput:
@@ -256,7 +281,7 @@ class CorpusOutput:
         rows = growing(target)
         if rows == target:
             return None
-        fresh = own_file(target.with_name(f"{target.name}.new"))
+        fresh = own_file(_fresh(target))
         write_parquet(str(rows), str(fresh))
         fresh.replace(target)
         return rows

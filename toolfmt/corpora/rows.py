@@ -146,6 +146,11 @@ class Picked:
         """The formats in the form that `convert` takes."""
         return self.formats or "auto"
 
+    @property
+    def place(self) -> str:
+        """The JSON pointer by which rows are told apart: of the conversation, or of the answer."""
+        return self.at or self.answer or ""
+
     def pick(self, row: JsonValue) -> Pick:
         """Find a row's conversation: at the named place, at that of a batch, the row, or the only one inside it.
 
@@ -156,7 +161,7 @@ class Picked:
         try:
             return self._taken(row, self.at, self.answer or "")
         except ParseError as error:
-            if self._has_place(row):
+            if self.has_place(row):
                 raise
             try:
                 return self._found(row)
@@ -168,12 +173,13 @@ class Picked:
         picked = self.pick(row)
         return picked.format, read(picked.value, picked.format)
 
-    def _has_place(self, row: JsonValue) -> bool:
+    def has_place(self, row: JsonValue) -> bool:
+        """Whether a row has the place that is named; False if none is."""
         try:
-            inside(row, self.at or self.answer or "")
+            inside(row, self.place)
         except ParseError:
             return False
-        return True
+        return bool(self.place)
 
     def _found(self, row: JsonValue) -> Pick:
         keys = row.keys() if is_object(row) else frozenset[str]()

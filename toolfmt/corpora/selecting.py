@@ -2,7 +2,7 @@
 
     Filter.of("tool=get_weather")      it calls or declares that tool
     Filter.of("messages<=50")
-    Selection(filters=(...), share=(0, 90)).takes(transcript)
+    Selection(filters=(...), share=(0, 90)).judge(transcript)   Verdict(left_out="", names={"call": {"get_weather"}})
 
 A share depends on the content of a conversation, not on its place: equal
 conversations are in the same share, in every run and in every format.
@@ -13,9 +13,10 @@ from __future__ import annotations
 import hashlib
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, MediaPart, OpaquePart, Part, ResultPart, Transcript
@@ -77,12 +78,13 @@ class Filter:
             )
         return cls(field, sign, value)
 
-    def hint(self, found: Statistics) -> str:
-        """Say which names there are among conversations with the counts `found`, if they lack the filter's name."""
-        names = sorted(_NAMES[self.field](found)) if self.field in _NAMES and self.sign == "=" else []
-        if not names or self.value in names:
+    def hint(self, named: Mapping[str, Collection[str]]) -> str:
+        """Say which names there are, by field, in all conversations, if the filter's name is none of them."""
+        names = sorted(named.get(self.field, ()))
+        if self.field not in named or self.value in names:
             return ""
-        near = did_you_mean(close_names(self.value, {one.lower(): one for one in names})) or f"there are {some(names)}"
+        near = did_you_mean(close_names(self.value, {one.lower(): one for one in names}))
+        near = near or (f"there are {some(names)}" if names else "there is none")
         return f"no {self.field} is named {self.value!r}; {near}"
 
     def takes(self, transcript: Transcript, found: Statistics, tokenizer: str) -> bool:
@@ -98,6 +100,15 @@ class Filter:
         return _COMPARE[self.sign](number, int(self.value))
 
 
+class Verdict(NamedTuple):
+    """Whether a conversation is selected, and the names in it."""
+
+    left_out: Literal["", "filtered", "outside"] = ""
+    """Empty: it is selected; otherwise by a filter, or as it is outside of the share."""
+    names: Mapping[str, set[str]] = MappingProxyType({})
+    """The names by the field of a filter."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """The conditions for selecting conversations."""
@@ -108,18 +119,20 @@ class Selection:
     tokenizer: str = ""
     """The tokenizer's file."""
 
-    def takes(self, transcript: Transcript) -> bool:
-        """Whether a conversation is selected."""
+    def judge(self, transcript: Transcript) -> Verdict:
+        """Decide whether a conversation is selected."""
+        names: dict[str, set[str]] = {}
         if self.filters:
             found = Statistics()
             found.count(transcript)
+            names = {one.field: _NAMES[one.field](found) for one in self.filters if one.field in _NAMES}
             if not all(one.takes(transcript, found, self.tokenizer) for one in self.filters):
-                return False
+                return Verdict("filtered", names)
         first, end = self.share
         if (first, end) == (0, 100):
-            return True
+            return Verdict("", names)
         percent = int.from_bytes(fingerprint(transcript)[:8], "big") / 2**64 * 100
-        return first <= percent < end
+        return Verdict("" if first <= percent < end else "outside", names)
 
 
 EVERYTHING: Final = Selection()

@@ -69,6 +69,11 @@ def stem(name: str) -> str:
     return name
 
 
+def is_known(name: str) -> bool:
+    """Whether a file of this name is read where it is in a folder."""
+    return stem(name).endswith(_KNOWN)
+
+
 def _files(path: str) -> Iterator[Source]:
     if has_magic(path) and not Path(path).exists():
         for name in sorted(glob(path, recursive=True)):  # noqa: PTH207 - a pattern may be absolute
@@ -79,5 +84,5 @@ def _files(path: str) -> Iterator[Source]:
         yield Source(path, folder.name)
         return
     for file in sorted(folder.rglob("*")):
-        if stem(file.name).endswith(_KNOWN) and file.is_file():
+        if is_known(file.name) and file.is_file():
             yield Source(str(file), file.relative_to(folder).as_posix())

@@ -57,12 +57,15 @@ class Statistics:
     """Lines of sessions that are not JSON."""
     reasons: Reasons = field(default_factory=Reasons)
     """Why conversations are unreadable."""
+    placed: int = 0
+    """Rows that have the place that was named."""
     formats: Counter[str] = field(default_factory=Counter[str])
     messages: Counter[str] = field(default_factory=Counter[str])
     tools: defaultdict[str, ToolCount] = field(default_factory=lambda: defaultdict[str, ToolCount](ToolCount))
 
     def add(self, value: JsonValue, picked: Picked, tokenizer: str = "") -> None:
         """Count the conversation of a row; raises ParseError if it cannot be read."""
+        self.placed += picked.has_place(value)
         made, transcript = picked.read(value)
         if tokenizer:
             tokens = count_tokens(transcript, tokenizer)
@@ -88,7 +91,7 @@ class Statistics:
     def merge(self, other: Statistics) -> None:
         """Add the counts of further conversations."""
         self.reasons.merge(other.reasons.report())
-        for name in ("conversations", "unreadable", "orphans", "damaged", "tokens"):
+        for name in ("conversations", "unreadable", "orphans", "damaged", "tokens", "placed"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
         self.formats.update(other.formats)

@@ -7,7 +7,6 @@ reader of the format reads the sequence as one stream.
 
 from __future__ import annotations
 
-import errno
 import gzip
 import io
 import os
@@ -19,7 +18,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from toolfmt.corpora.sources import STDIN, TABLES
 from toolfmt.errors import CorpusError, MissingExtraError, ParseError
@@ -139,35 +138,3 @@ def _damage(path: str, error: Exception) -> Exception:
     if isinstance(error, OSError) and error.errno is not None:
         return error
     return ParseError(f"{path}: damaged or cut off: {error}")
-
-
-def check_writable(paths: Iterable[Path]) -> None:
-    """Raise OSError for a file that cannot be written or a folder that cannot be created."""
-    for path in paths:
-        own_file(path)
-        place = path
-        while not place.exists() and place != place.parent:
-            place = place.parent
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if place != path and not place.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
-        if not os.access(place, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
-
-
-def own_file(path: Path) -> Path:
-    """Return a path to write to; raises `CorpusError` for a link, which would redirect the output.
-
-    A link to a device, such as `/dev/stdout`, is allowed.
-    """
-    if path.is_symlink() and (path.is_file() or path.is_dir() or not path.exists()):
-        raise CorpusError(f"{path}: is a symbolic link, through which another file would be written; give that file")
-    return path
-
-
-def open_own(path: Path, mode: str) -> IO[bytes]:
-    """Open a file for writing; raises like `own_file`, and OSError for a link that was put there since."""
-    no_link = 0 if path.is_symlink() else getattr(os, "O_NOFOLLOW", 0)
-    own_file(path)
-    return cast("IO[bytes]", open(path, mode, opener=lambda name, flags: os.open(name, flags | no_link, 0o666)))

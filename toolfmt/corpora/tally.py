@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -13,7 +13,7 @@ from toolfmt.transcripts.comparing.loss import CODES, SEVERITIES, Loss
 
 EXAMPLES: Final = 3
 """The number of examples kept for each loss."""
-_COUNTED: Final = ("converted", "failed", "without_loss", "filtered", "duplicates")
+_COUNTED: Final = ("converted", "failed", "without_loss", "filtered", "outside", "duplicates", "placed")
 """The counts of conversations."""
 
 
@@ -34,12 +34,25 @@ class Tally:
     failed: int = 0
     without_loss: int = 0
     filtered: int = 0
+    """Conversations that a filter leaves out."""
+    outside: int = 0
+    """Conversations outside of the share."""
+    placed: int = 0
+    """Rows that have the place that was named."""
     duplicates: int = 0
     reasons: Reasons = field(default_factory=Reasons)
     """Why conversations were left out."""
     counts: defaultdict[tuple[str, str], Count] = field(
         default_factory=lambda: defaultdict[tuple[str, str], Count](Count)
     )
+
+    names: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """The names in all conversations, by the field of a filter."""
+
+    def add_names(self, names: Mapping[str, Iterable[str]]) -> None:
+        """Add names, by the field of a filter."""
+        for one, found in names.items():
+            self.names.setdefault(one, set()).update(found)
 
     def add(self, file: str, line: int, losses: Iterable[Loss]) -> None:
         """Count a converted conversation and its losses."""
@@ -66,6 +79,7 @@ class Tally:
     def merge(self, later: Tally) -> None:
         """Add the counts of further conversations."""
         self.reasons.merge(later.reasons.report())
+        self.add_names(later.names)
         for name in _COUNTED:
             setattr(self, name, getattr(self, name) + getattr(later, name))
         for key, more in later.counts.items():
@@ -78,6 +92,7 @@ class Tally:
         """Return the counts as JSON."""
         return {
             **{name: getattr(self, name) for name in _COUNTED},
+            "names": {name: sorted(found) for name, found in self.names.items()},
             "failed_because": self.reasons.report(),
             "losses": [
                 {
@@ -98,6 +113,7 @@ class Tally:
         """Restore a tally from its report."""
         made = cls(**{name: report[name] for name in _COUNTED})
         made.reasons.merge(report["failed_because"])
+        made.add_names(report["names"])
         for loss in cast("list[JsonObject]", report["losses"]):
             made.counts[loss["code"], loss["action"]] = Count(loss["times"], loss["conversations"], loss["examples"])
         return made

@@ -116,10 +116,11 @@ def convert_batch(work: Work, batch: Batch) -> Done:
         try:
             if work.strict and lost:
                 raise ConversionError(f"the conversion would lose the column {lost[0].path[1:]}")
-            picked = work.picked.pick(row.value)
-            chosen = _chosen(picked, work)
+            value = row.value
+            done.tally.placed += work.picked.has_place(value)
+            picked = work.picked.pick(value)
+            chosen = _chosen(picked, work, done.tally)
             if chosen is None:
-                done.tally.filtered += 1
                 continue
             made = convert_row(
                 picked.value,
@@ -156,12 +157,15 @@ def convert_batch(work: Work, batch: Batch) -> Done:
     return done
 
 
-def _chosen(picked: Pick, work: Work) -> bytes | None:
-    """Return the fingerprint of a selected conversation, if it is needed; None for others."""
+def _chosen(picked: Pick, work: Work, tally: Tally) -> bytes | None:
+    """Return the fingerprint of a selected conversation, if it is needed; None for others, which are counted."""
     if work.selection == EVERYTHING and not work.unique:
         return b""
     transcript = read(picked.value, picked.format)
-    if not work.selection.takes(transcript):
+    verdict = work.selection.judge(transcript)
+    tally.add_names(verdict.names)
+    if verdict.left_out:
+        setattr(tally, verdict.left_out, getattr(tally, verdict.left_out) + 1)
         return None
     return fingerprint(transcript) if work.unique else b""
 
