@@ -292,10 +292,18 @@ class DriverError(ExecutionError):
         self.retry_after = retry_after
 
 
+UTF16 = "it is UTF-16, as PowerShell's `>` writes it: save it as UTF-8"
+
+
+def is_utf16(data: bytes | bytearray) -> bool:
+    """Whether a text begins with the mark of UTF-16, or without it with a letter of two bytes."""
+    return data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or (len(data) > 1 and b"\0" in data[:2])
+
+
 def not_utf8(error: UnicodeDecodeError, before: int = 0) -> str:
     """Say where bytes, which `before` others precede, are not UTF-8, or that they are UTF-16."""
-    if not before and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return "it is UTF-16, as PowerShell's `>` writes it: save it as UTF-8"
+    if not before and is_utf16(error.object):
+        return UTF16
     return f"not UTF-8 at byte {before + error.start}"
 
 

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from toolfmt.agents import TextDriver
+from toolfmt.gateway.app import make_app
+from toolfmt.gateway.loading import single
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -58,6 +66,66 @@ def test_a_template_without_tools_is_reported_in_three_lines(run: Run, tmp_path:
     assert (code, len(out.splitlines())) == (1, 3)
     assert "shows no tools and writes no calls" in out
     assert run("doctor", file, "--json")[0] == 1
+
+
+@pytest.mark.parametrize("markers", [("<tool_call>", "</tool_call>"), ("<<CALL>>", "<<END>>"), ("[TOOL_CALLS]", "")])
+def test_the_next_step_works(run: Run, tmp_path: Path, markers: tuple[str, str]) -> None:
+    """Every name and line of the advice is tried, for a known format and for one that is made from the model."""
+    folder = tmp_path / "my model"
+    folder.mkdir()
+    text = TEMPLATE.replace("<tool_call>", markers[0]).replace("</tool_call>", markers[1])
+    (folder / "chat_template.jinja").write_text(text, "utf-8")
+    for flags in ((), ("--dialect", "qwen25")):
+        out = run("doctor", folder, *flags)[1]
+        for expression in re.findall(r"`(toolfmt\.[^`]+)`", out):
+            assert isinstance(eval(expression, {"toolfmt": resolved(expression), "model": str}), TextDriver)  # noqa: S307
+        for line in re.findall(r"`toolfmt serve ([^`]+)`", out):
+            options = shlex.split(line.replace("URL", "http://127.0.0.1:9/v1"))
+            given = dict(zip(options[::2], options[1::2], strict=True))
+            back = {"dialect": given.get("--dialect"), "model_dir": given.get("--model-dir")}
+            assert make_app(single(given["--upstream"], given["--api"], **back)).routes
+        assert "`toolfmt serve " in out or flags, out
+
+
+def resolved(expression: str) -> Any:
+    """Import what a text names by dotted names."""
+    for name in re.findall(r"toolfmt(?:\.\w+)+", expression):
+        module, _, last = name.rpartition(".")
+        assert hasattr(import_module(module), last), name
+    return import_module("toolfmt")
+
+
+def test_a_parser_of_another_name_is_advised(run: Run, folder: Path) -> None:
+    assert "vLLM's parser hermes reads the same calls: start vLLM with" in run("doctor", folder)[1]
+    assert "--tool-call-parser hermes`" in run("doctor", folder, "--dialect", "hermes")[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "a.jinja",
+            TEMPLATE.replace("{% endfor %}", "", 1),
+            "the template cannot be rendered: the template fails: line",
+        ),
+        (
+            "a.jinja",
+            TEMPLATE.replace("m.role", "m.foo.bar"),
+            "the template cannot be rendered: the template fails: line",
+        ),
+        (
+            "a.jinja",
+            TEMPLATE.replace("c.function.name", "c.f.n"),
+            "cannot be rendered for a call: the template fails: ",
+        ),
+        ("mk.py", TEMPLATE.replace("{% endfor %}", "", 1), "give a model's folder, a .jinja file"),
+    ],
+)
+def test_a_broken_template_is_called_broken(run: Run, tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    code, out, _ = run("doctor", tmp_path / name)
+    assert (code, said in out, "no known format" in out) == (1, True, False), out
+    assert ("fix the template" in out) == (name == "a.jinja")
 
 
 def test_json(run: Run, folder: Path) -> None:

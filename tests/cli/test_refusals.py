@@ -251,6 +251,18 @@ def test_utf_16_is_named(run: Run, tmp_path: Path) -> None:
         assert "it is UTF-16, as PowerShell's `>` writes it: save it as UTF-8" in run(*command)[2]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_a_file_of_utf_16_is_one_bad_row(run: Run, tmp_path: Path, encoding: str, name: str) -> None:
+    (tmp_path / name).write_text('{"messages": [{"role": "user", "content": "Hi."}]}\n' * 3, encoding)
+    (tmp_path / "b.jsonl").write_text('{"messages": [{"role": "user", "content": "Hi."}]}\n', "utf-8")
+    said = f"{tmp_path / name}: it is UTF-16, as PowerShell's `>` writes it: save it as UTF-8"
+    for command in (("convert", "--to", "gemini", "--on-error", "skip"), ("stats",)):
+        code, _, err = run(*command, tmp_path / name, tmp_path / "b.jsonl")
+        assert (code, said in err, "1 left out, " in err or "1 unreadable, " in err) == (1, True, True), err
+    assert "it is UTF-16" in run("parse", tmp_path / name)[2]
+
+
 def test_long_work_reports_its_progress_without_a_terminal(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

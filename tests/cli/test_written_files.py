@@ -144,6 +144,26 @@ def test_output_beside_what_is_read_is_written(run: Run, work: Path) -> None:
         assert (work / name).is_file()
 
 
+@pytest.mark.parametrize(("out", "hinted"), [("new", True), ("new/", False), ("new.jsonl", False), ("linked", False)])
+def test_a_name_that_may_be_a_folder_has_a_hint(run: Run, work: Path, out: str, hinted: bool) -> None:  # noqa: FBT001
+    (work / "in.jsonl").write_text(GOOD, "utf-8")
+    (work / "more.jsonl").write_text(GOOD, "utf-8")
+    code, _, err = run("convert", "in.jsonl", "more.jsonl", *TO, "--overwrite", "--out", out)
+    assert (code, "new is one file of lines; for a folder" in err) == (0, hinted), err
+
+
+def test_a_page_is_named(run: Run, work: Path) -> None:  # noqa: ARG001 - the folder
+    assert run("view", "in.jsonl", "--row", "1", "--out", "x.html") == (0, "", "toolfmt: x.html shows 1 conversation\n")
+
+
+@pytest.mark.parametrize("text", ["user,assistant\nHi,Hello\n", "Once upon a time.\n", "\ufeff<xml/>\n"])
+def test_a_file_of_another_kind_is_told_what_is_read(run: Run, work: Path, text: str) -> None:
+    (work / "rows.csv").write_text(text, "utf-8")
+    for command in (("convert", "--to", "gemini"), ("stats",), ("view",)):
+        assert "; files of JSON, JSON Lines and Parquet are read" in "".join(run(*command, "rows.csv")[1:])
+    assert "are read" not in run("stats", "in.jsonl")[2]
+
+
 @pytest.mark.parametrize("name", ["in.html", "hard.html", "./logs/../in.html"])
 def test_no_page_is_written_over_what_it_shows(run: Run, work: Path, name: str) -> None:
     (work / "in.html").write_text(GOOD, "utf-8")

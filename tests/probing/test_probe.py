@@ -393,8 +393,9 @@ def test_the_command(served: Serve, run: Any) -> None:
     assert out.splitlines()[0] == (
         "verdict           this server's tool parser is off: its calls are text in the format hermes; start vLLM with "
         "`--enable-auto-tool-choice --tool-call-parser hermes`, SGLang with its own `--tool-call-parser`, "
-        "llama.cpp with `--jinja`"
+        "llama.cpp with `--jinja`; or put `toolfmt serve --upstream URL --api text --dialect hermes` in front"
     )
+    assert err.endswith(out.splitlines()[0].replace("verdict          ", "toolfmt:") + "\n")
     labels = {line[:18].strip() for line in out.splitlines()}
     assert {"verdict", "error"} <= labels <= {"verdict", "error", "warning", ""}
     assert "22 answers" in err

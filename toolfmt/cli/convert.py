@@ -103,8 +103,8 @@ def convert(  # noqa: PLR0913 - one argument for each option
     goal = find(to).name
     out = None if out == STDIN else out
     folder = out is not None and (out.endswith("/") or Path(out).is_dir())
-    if out is not None and Path(out).suffix.lower() in _OTHERS:
-        raise UsageError(f"{out} would hold lines of JSON or a table of {', '.join(TABLES)}: end its name in .jsonl")
+    if out is not None and not folder:
+        _check_name(out, given)
     refuse_idle({"--quarantine": quarantine is not None and on_error != "quarantine"}, "--on-error is quarantine")
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
     aside = side if on_error == "quarantine" else None
@@ -161,6 +161,14 @@ def convert(  # noqa: PLR0913 - one argument for each option
     if not (code or tally.converted):
         _show_nothing(tally)
     return code or (1 if tally.failed or not tally.converted else 0)
+
+
+def _check_name(out: str, given: list[Source]) -> None:
+    """Check the name of the one file that is written."""
+    if Path(out).suffix.lower() in _OTHERS:
+        raise UsageError(f"{out} would hold lines of JSON or a table of {', '.join(TABLES)}: end its name in .jsonl")
+    if len(given) > 1 and not (Path(out).suffix or Path(out).exists()):
+        note(f"{out} is one file of lines; for a folder with a file for each input, give {out}/")
 
 
 def _selection(filters: list[str] | None, split: str, tokenizer: str) -> Selection:

@@ -1,5 +1,6 @@
 """`toolfmt doctor`: whether what a model's chat template writes is what its dialect reads."""
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -46,17 +47,28 @@ def _show(found: Diagnosis) -> None:
             (check.scenario if at == 0 else "", check.status if at == 0 else "", message)
             for at, message in enumerate(messages or [""])
         ]
-    write_table((found.dialect or "unknown format", "", f"template {found.template!r} of {found.path}"), rows)
+    unknown = "broken template" if found.broken else "unknown format"
+    write_table((found.dialect or unknown, "", f"template {found.template!r} of {found.path}"), rows)
     failed = sum(check.status == "fail" for check in found.checks)
-    if not found.dialect:
+    if found.broken:
+        say("verdict", f"the template cannot be rendered{'' if len(rows) == 1 else ' for a call'}: {found.broken}")
+        say("next", _mending(found.path))
+    elif not found.dialect:
         say("verdict", "no known format reads the calls that this template writes")
         say("next", "name the format of its answers (--dialect; `toolfmt detect` finds it in an answer), or add it")
     elif failed:
         say("verdict", f"{failed} of {len(found.checks)} checks fail: {found.dialect} does not read all of it")
     else:
-        say("verdict", f"{found.dialect} reads what the template writes; {server_advice(found.dialect)}")
+        advice = server_advice(found.dialect, others=found.others, path=found.path)
+        say("verdict", f"{found.dialect} reads what the template writes; {advice}")
     if found.others:
         note(f"{', '.join(found.others)} read its calls too")
+
+
+def _mending(path: str) -> str:
+    if Path(path).is_dir() or Path(path).suffix in {".jinja", ".jinja2", ".j2", ".json"}:
+        return "fix the template there, or choose another of the folder (--template)"
+    return "if this file is no template: give a model's folder, a .jinja file, or its tokenizer_config.json"
 
 
 def _without_tools(found: Diagnosis) -> bool:

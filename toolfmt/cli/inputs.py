@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from toolfmt import jsontext
 from toolfmt.cli.output import UsageError
 from toolfmt.corpora.sources import STDIN
-from toolfmt.errors import ParseError, not_utf8
+from toolfmt.errors import UTF16, ParseError, is_utf16, not_utf8
 
 _PIECE: Final = 65536
 
@@ -63,6 +63,8 @@ def _decoded(pieces: Iterable[bytes], source: str) -> Iterator[str]:
     done = held = 0
     try:
         for piece in pieces:
+            if not done and is_utf16(piece):
+                raise ParseError(f"{source}: {UTF16}")
             text = decoder.decode(piece)
             done += len(piece)
             held = len(decoder.getstate()[0])  # bytes of a character that is not complete

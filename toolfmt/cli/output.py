@@ -127,7 +127,7 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, to: Te
         fitted.add_column(column, no_wrap=first, overflow="fold", style="cyan" if first else None)
     for row in table:
         fitted.add_row(*map(Text, row))
-    (_console() if to is None else _made(stream)).print(fitted)
+    (_console() if to is None else make_console(stream)).print(fitted)
 
 
 @contextmanager
@@ -152,10 +152,15 @@ def visible(text: str) -> str:
 
 @cache
 def _console() -> Console:
-    return _made(None)
+    return make_console(None)
 
 
-def _made(stream: TextIO | None) -> Console:
+def make_console(stream: TextIO | None, **options: bool) -> Console:
+    """Return a console that writes texts as they are, and raises where the reader of the output has gone."""
     from rich.console import Console
 
-    return Console(file=stream, highlight=False, emoji=False, markup=False)
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # noqa: PLE0704 - called where it is handled; rich would exit with 1
+
+    return Plain(file=stream, highlight=False, emoji=False, markup=False, **options)

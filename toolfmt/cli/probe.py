@@ -1,12 +1,18 @@
 """`toolfmt probe`: whether a server's tool calling is faithful."""
 
+from __future__ import annotations
+
 import os
 import sys
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from toolfmt.cli.output import USAGE, UsageError, note, say, write_json
+from toolfmt.cli.output import USAGE, UsageError, counted_as, note, say, write_json
+
+if TYPE_CHECKING:
+    from toolfmt.workshop.probing import ProbeFinding, Report  # httpx2 is an extra
 
 
 def probe(
@@ -44,14 +50,24 @@ def probe(
     if json:
         write_json({"verdict": verdict(report), **report.to_json()})
     else:
-        say("verdict", verdict(report))
-        for one in sorted(report.findings, key=lambda one: one.severity):  # errors first
-            read = f"\ntoolfmt reads {'; '.join(one.read)}" if one.read else ""
-            about = f"{one.rule} in {one.question}, {one.mode}"
-            say(one.severity, f"{about}\nexpected {_line(one.expected)}\ncame {_line(one.came)}{_line(read, keep=1)}")
+        _show(report, verdict(report))
     errors = sum(one.severity == "error" for one in report.findings)
-    note(f"{report.asked} answers, {errors} errors, {len(report.findings) - errors} warnings")
+    counts = ((report.asked, "answer"), (errors, "error"), (len(report.findings) - errors, "warning"))
+    note(", ".join(counted_as(count, noun) for count, noun in counts))
+    if report.findings and not json:
+        note(verdict(report))
     return USAGE if report.unusable else 0 if report.faithful else 1
+
+
+def _show(report: Report, said: str) -> None:
+    say("verdict", said)
+    places: dict[ProbeFinding, list[str]] = {}
+    for one in sorted(report.findings, key=lambda one: one.severity):  # errors first
+        places.setdefault(replace(one, question="", mode=""), []).append(f"{one.question}, {one.mode}")
+    for one, where in places.items():
+        read = f"\ntoolfmt reads {'; '.join(one.read)}" if one.read else ""
+        about = f"{one.rule} in {'; '.join(where)}"
+        say(one.severity, f"{about}\nexpected {_line(one.expected)}\ncame {_line(one.came)}{_line(read, keep=1)}")
 
 
 def _line(text: str, *, keep: int = 0) -> str:

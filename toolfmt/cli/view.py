@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from toolfmt.cli.files import Files, refuse_new_folders
-from toolfmt.cli.output import UsageError, note, visible
+from toolfmt.cli.output import UsageError, counted_as, make_console, note, visible
 from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
 from toolfmt.conversation import Transcript
 from toolfmt.corpora.rows import Row, place
@@ -68,6 +68,7 @@ def view(
     if out is not None:
         title = shown[0].title if len(shown) == 1 else visible(" ".join(given))
         write_own(out, page(title, shown))
+        note(f"{out} shows {counted_as(len(shown), 'conversation')}")
         if limit is None and next(rows, None) is not None:
             note(f"the page shows the first {most} conversations: --limit says how many")
     else:
@@ -126,10 +127,9 @@ def _beside(transcript: "Transcript") -> Iterator[str]:
 
 
 def _print(shown: Sequence[Shown], *, shorten: bool) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
+    console = make_console(None, soft_wrap=True)
     for one in shown:
         if len(shown) > 1:
             console.print(Text(f"== {one.title}", "bold"))

@@ -17,7 +17,7 @@ from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import Transcript
-from toolfmt.errors import FormatQuestionError, LimitExceededError, ParseError, not_utf8
+from toolfmt.errors import UTF16, FormatQuestionError, LimitExceededError, ParseError, is_utf16, not_utf8
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answering.failures import read_error
@@ -66,6 +66,8 @@ class TextRow(Row):
         """Parse the JSON; raises ParseError."""
         if self.refused:
             raise LimitExceededError(self.refused)
+        if is_utf16(self.data):
+            raise ParseError(UTF16)
         try:
             whole = self.data[: self.data.rstrip().rfind(b"\n") + 1] if self.session else b""
             last = self.data[len(whole) :].decode("utf-8", "replace" if self.session else "strict")
@@ -75,6 +77,10 @@ class TextRow(Row):
             store = self.data.startswith(b"SQLite format 3")
             advice = "; it is a database: `toolfmt recorded sqlite:///FILE` prints what a gateway has recorded in it"
             raise ParseError(f"{not_utf8(error)}{advice if store else ''}") from None
+        except ParseError as error:
+            if self.data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"{", b"["}:
+                raise
+            raise type(error)(f"{error}; files of JSON, JSON Lines and Parquet are read") from None
 
 
 def entries(whole: TextRow) -> Iterator[TextRow]:

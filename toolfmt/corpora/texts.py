@@ -17,7 +17,7 @@ from toolfmt import jsontext
 from toolfmt.corpora.rows import TextRow, entries
 from toolfmt.corpora.sources import LINES, STDIN, Position, Source, stem
 from toolfmt.corpora.streams import Reader, opened
-from toolfmt.errors import CorpusError, ParseError
+from toolfmt.errors import CorpusError, ParseError, is_utf16
 from toolfmt.transcripts.formats import is_session
 
 SIZE: Final = 1 << 20
@@ -74,8 +74,9 @@ def text_batches(source: Source, start: Position, limit: int, formats: tuple[str
         text = _Text(file, pipe=source.path == STDIN)
         text.skip(start.offset, source.path)
         session = not start.offset and text.fill(_LOOK) > 0 and is_session(text.beginning(), formats)
-        lines = not session and (
-            bool(start.offset) or stem(source.path).endswith(LINES) or text.begins_with_json_line(limit)
+        lines = bool(start.offset) or (
+            not (session or is_utf16(text.held))  # whose lines end otherwise
+            and (stem(source.path).endswith(LINES) or text.begins_with_json_line(limit))
         )
         offset, line = start.offset, start.line
         while text.fill(SIZE):

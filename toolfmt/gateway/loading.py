@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from toolfmt.errors import ParseError, close_names, did_you_mean
@@ -20,9 +20,15 @@ from toolfmt.gateway.config import Back, ClientKey, Config, FieldError, ModelRou
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-_FIELDS: Final[Mapping[str, str]] = {
-    name: name for model in (Config, Back, ModelRoute, ClientKey, Redaction) for name in model.model_fields
+_TABLES: Final[Mapping[type[BaseModel], str]] = {
+    Config: "of the whole: write it before the first table",
+    Back: "of a back: write it under [backs.NAME]",
+    ModelRoute: "of a route: write it under [[routes]]",
+    ClientKey: "of a client's key: write it under [keys.NAME]",
+    Redaction: "of a redaction: write it under [[redact]]",
 }
+"""Where the fields of each model are written."""
+_FIELDS: Final[Mapping[str, str]] = {name: name for model in _TABLES for name in model.model_fields}
 _WORDS: Final[Mapping[str, str]] = {
     "missing": "this field is required",
     "extra_forbidden": "unknown field",
@@ -116,8 +122,16 @@ def _said(error: ErrorDetails) -> str:
         written = f"[[{name}]]" if isinstance(given, dict) else f'{name} = ["..."]'
         return f"this field is a list: write {written}"
     message = _WORDS.get(error["type"], error["msg"].removeprefix("Value error, "))
-    hint = did_you_mean(close_names(name, _FIELDS)) if error["type"] == "extra_forbidden" else ""
+    hint = _belongs(name) if error["type"] == "extra_forbidden" else ""
     return f"{message}{'; ' if hint else ''}{hint}"
+
+
+def _belongs(name: str) -> str:
+    """Say where a field belongs that is in the wrong table, or which one was meant."""
+    tables = [table for model, table in _TABLES.items() if name in model.model_fields]
+    if not tables:
+        return did_you_mean(close_names(name, _FIELDS))
+    return f"{name} is a field {' or '.join(tables)}"
 
 
 def _broken(text: str) -> int:

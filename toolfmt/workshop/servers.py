@@ -6,6 +6,8 @@ docs/function-calling.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from shlex import quote
 from typing import Final
 
 from toolfmt.lookup.registry import default_registry
@@ -25,16 +27,33 @@ _PARSERS: Final = {
 """vLLM 0.33's names for its parsers, where they are not the dialect's own."""
 
 
-def server_advice(name: str) -> str:
+def server_advice(name: str, *, others: Sequence[str] = (), path: str = "") -> str:
     """Return how to get calls in a dialect from a server: by its own parser if it has one, else by the gateway.
 
-    For "", the dialect is not known.
+    For "", the dialect is not known. `others` read the same calls, so their parsers do too. `path` is the model's
+    folder, from which a dialect that is not registered is made.
     """
+    parser = next(filter(None, map(_parser, (name, *others))), None) if name else "NAME"
+    if parser is not None:
+        lacking = "" if not name or _parser(name) else f"vLLM's parser {parser} reads the same calls: "
+        return (
+            f"{lacking}start vLLM with `--enable-auto-tool-choice --tool-call-parser {parser}`, SGLang with its own "
+            f"`--tool-call-parser`, llama.cpp with `--jinja`; or {gateway(name, path)}"
+        )
+    made = repr(name) if name in default_registry() else f"toolfmt.find_dialect({path!r}).dialect"
+    return f"read it with `toolfmt.agents.TextDriver(model, dialect={made})`, or {gateway(name, path)}"
+
+
+def _parser(name: str) -> str | None:
+    """Return the name of vLLM's parser for a dialect."""
     dialect = default_registry().dialect(name) if name in default_registry() else None
-    if name and (dialect is None or not any(source.reference.startswith(_ENGINE) for source in dialect.sources)):
-        return f"read it with `toolfmt.execution.TextDriver(model, dialect={name!r})` or put `toolfmt serve` in front"
-    parser = "NAME" if dialect is None else _PARSERS.get(dialect.name, dialect.name.replace("-", "_"))
-    return (
-        f"start vLLM with `--enable-auto-tool-choice --tool-call-parser {parser}`, SGLang with its own "
-        "`--tool-call-parser`, llama.cpp with `--jinja`"
-    )
+    if dialect is None or not any(source.reference.startswith(_ENGINE) for source in dialect.sources):
+        return None
+    return _PARSERS.get(dialect.name, dialect.name.replace("-", "_"))
+
+
+def gateway(name: str, path: str = "") -> str:
+    """Return how to put the gateway in front of a model that writes text; for "", the dialect is not known."""
+    known = f" --dialect {name}" if name in default_registry() else ""
+    how = known or (f" --model-dir {quote(path)}" if path else "")
+    return f"put `toolfmt serve --upstream URL --api text{how}` in front"

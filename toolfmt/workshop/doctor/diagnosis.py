@@ -61,6 +61,15 @@ class Diagnosis:
         """Whether nothing failed; notes are no failures."""
         return all(check.status != "fail" for check in self.checks)
 
+    @property
+    def broken(self) -> str:
+        """Why the template writes nothing, or nothing where tools are called; empty if it does."""
+        for check in self.checks:
+            called = check.scenario == "one call" and not check.wrote and self.checks[1].status != "fail"
+            if check.status == "fail" and (len(self.checks) == 1 or called):
+                return "; ".join(one.message for one in check.findings)
+        return ""
+
     def report(self) -> JsonObject:
         """Return the diagnosis as JSON."""
         made: JsonObject = to_jsonable_python(self)

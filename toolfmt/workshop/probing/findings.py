@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 
 from toolfmt.arguments import checked
 from toolfmt.model import JsonObject
-from toolfmt.workshop.servers import server_advice
+from toolfmt.workshop.servers import gateway, server_advice
 
 FindingSeverity: TypeAlias = Literal["error", "warning"]
 """A warning may be the model's fault as well as the server's."""
@@ -117,4 +117,8 @@ def verdict(report: Report) -> str:
         return f"this server's tool calling is faithful in {report.asked} answers{rest}"
     rules = Counter(one.rule for one in errors)
     listed = ", ".join(f"{rule} ({times})" for rule, times in rules.most_common(3))
-    return f"this server gets tool calls wrong: {listed}{' and more' if len(rules) > 3 else ''}"  # noqa: PLR2004
+    more = " and more" if len(rules) > 3 else ""  # noqa: PLR2004
+    return (
+        f"this server gets tool calls wrong: {listed}{more}; docs/how-to/probe-a-server.md says what the rules mean. "
+        f"If its model writes calls as text, {gateway('')}"
+    )
