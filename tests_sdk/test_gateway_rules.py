@@ -197,6 +197,15 @@ BACK = '[backs.it]\nurl = "http://127.0.0.1:9/v1"\n'
 ROUTE = '[[routes]]\nbacks = ["it"]\n'
 WRONG = {
     "a misspelt field": (f'{BACK}kye_env = "X"\n{ROUTE}', "line 3: backs/it/kye_env: unknown .*'key_env'"),
+    "a back's field of the whole": (
+        f"retries = 3\n{BACK}{ROUTE}",
+        r"line 1: retries: unknown field; retries is a field of a back: write it under \[backs.NAME\]$",
+    ),
+    "a back's field of a route": (f"{BACK}{ROUTE}retries = 3\n", r"line 5: routes/0/retries: .*under \[backs.NAME\]$"),
+    "a field of the whole in a back": (
+        f"{BACK}workers = 2\n{ROUTE}",
+        "line 3: .*of the whole: write it before the first",
+    ),
     "a field that is missing": (f'[backs.it]\napi = "text"\n{ROUTE}', "line 1: backs/it/url: this field is required"),
     "a number in quotes": (f'port = "80"\n{BACK}{ROUTE}', "line 1: port: Input should be a valid integer"),
     "a value over lines": (f"{BACK}{ROUTE}weights = [\n  1,\n  2,\n]\n", "line 3: routes/0: weights has a number for"),

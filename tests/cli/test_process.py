@@ -96,6 +96,23 @@ def test_a_reader_that_goes_away() -> None:
         assert process.wait() == 141
 
 
+def test_a_reader_that_has_gone_ends_every_command_alike(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"messages": [{"role": "user", "content": "Hi."}]}\n' * 99, "utf-8")
+    for command in (
+        ("view", rows, "--limit", "99"),
+        ("convert", rows, "--to", "gemini"),
+        ("dialects", "show", "hermes"),
+    ):
+        reader, writer = os.pipe()
+        os.close(reader)
+        ran = subprocess.run(
+            [*COMMAND, *map(str, command)], stdout=writer, stderr=subprocess.PIPE, check=False, cwd=ROOT, text=True
+        )
+        os.close(writer)
+        assert (ran.returncode, "Traceback" in ran.stderr) == (141, False), (command, ran.stderr)
+
+
 def test_without_the_extra_it_says_what_to_install() -> None:
     found = python("import sys; sys.modules['cyclopts'] = None; from toolfmt.cli import main; sys.exit(main(['demo']))")
     assert (found.returncode, found.stdout) == (2, "")
