@@ -83,7 +83,7 @@ def test_the_next_step_works(run: Run, tmp_path: Path, markers: tuple[str, str])
             options = shlex.split(line.replace("URL", "http://127.0.0.1:9/v1"))
             given = dict(zip(options[::2], options[1::2], strict=True))
             back = {"dialect": given.get("--dialect"), "model_dir": given.get("--model-dir")}
-            assert make_app(single(given["--upstream"], given["--api"], **back)).routes
+            assert make_app(single(given["--upstream"], given["--api"], None, **back)).routes
         assert "`toolfmt serve " in out or flags, out
 
 

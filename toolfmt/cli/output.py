@@ -155,7 +155,7 @@ def _console() -> Console:
     return make_console(None)
 
 
-def make_console(stream: TextIO | None, **options: bool) -> Console:
+def make_console(stream: TextIO | None, *, soft_wrap: bool = False) -> Console:
     """Return a console that writes texts as they are, and raises where the reader of the output has gone."""
     from rich.console import Console
 
@@ -163,4 +163,4 @@ def make_console(stream: TextIO | None, **options: bool) -> Console:
         def on_broken_pipe(self) -> None:
             raise  # noqa: PLE0704 - called where it is handled; rich would exit with 1
 
-    return Plain(file=stream, highlight=False, emoji=False, markup=False, **options)
+    return Plain(file=stream, highlight=False, emoji=False, markup=False, soft_wrap=soft_wrap)
