@@ -78,7 +78,7 @@ def test_the_next_step_works(run: Run, tmp_path: Path, markers: tuple[str, str])
     for flags in ((), ("--dialect", "qwen25")):
         out = run("doctor", folder, *flags)[1]
         for expression in re.findall(r"`(toolfmt\.[^`]+)`", out):
-            assert isinstance(eval(expression, {"toolfmt": resolved(expression), "model": str}), TextDriver)  # noqa: S307
+            assert isinstance(eval(expression, {"toolfmt": resolved(expression), "model": repr}), TextDriver)  # noqa: S307
         for line in re.findall(r"`toolfmt serve ([^`]+)`", out):
             options = shlex.split(line.replace("URL", "http://127.0.0.1:9/v1"))
             given = dict(zip(options[::2], options[1::2], strict=True))

@@ -2,7 +2,7 @@
 
     Filter.of("tool=get_weather")      it calls or declares that tool
     Filter.of("messages<=50")
-    Selection(filters=(...), share=(0, 90)).judge(transcript)   Verdict(left_out="", names={"call": {"get_weather"}})
+    Selection(filters=(...), share=(0, 90)).judge(transcript)   Judgement(left_out="", names={"call": {"get_weather"}})
 
 A share depends on the content of a conversation, not on its place: equal
 conversations are in the same share, in every run and in every format.
@@ -100,7 +100,7 @@ class Filter:
         return _COMPARE[self.sign](number, int(self.value))
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """Whether a conversation is selected, and the names in it."""
 
     left_out: Literal["", "filtered", "outside"] = ""
@@ -119,7 +119,7 @@ class Selection:
     tokenizer: str = ""
     """The tokenizer's file."""
 
-    def judge(self, transcript: Transcript) -> Verdict:
+    def judge(self, transcript: Transcript) -> Judgement:
         """Decide whether a conversation is selected."""
         names: dict[str, set[str]] = {}
         if self.filters:
@@ -127,12 +127,12 @@ class Selection:
             found.count(transcript)
             names = {one.field: _NAMES[one.field](found) for one in self.filters if one.field in _NAMES}
             if not all(one.takes(transcript, found, self.tokenizer) for one in self.filters):
-                return Verdict("filtered", names)
+                return Judgement("filtered", names)
         first, end = self.share
         if (first, end) == (0, 100):
-            return Verdict("", names)
+            return Judgement("", names)
         percent = int.from_bytes(fingerprint(transcript)[:8], "big") / 2**64 * 100
-        return Verdict("" if first <= percent < end else "outside", names)
+        return Judgement("" if first <= percent < end else "outside", names)
 
 
 EVERYTHING: Final = Selection()
