@@ -771,7 +771,7 @@ class TestProblems:
                 "/properties/a/type: 'frobnicator' is not a JSON Schema type",
             ),
             ({"properties": {"a": {"pattern": "("}}}, "/properties/a/pattern"),
-            ({"properties": {"a": {"required": True}}}, "/properties/a/required"),
+            ({"properties": {"a": {"required": "yes"}}}, "/properties/a/required"),
             ({"required": "city"}, "/required"),
             ({"$ref": "#/$defs/x"}, "'#/$defs/x' does not exist"),
         ],

@@ -36,6 +36,20 @@ def test_two_different_schemas_raise() -> None:
     assert tool({"name": "f", "input_schema": schema, "parameters": schema}).parameters == schema
 
 
+def test_a_property_may_say_itself_that_it_is_required() -> None:
+    flagged = {"a": {"type": "string", "required": True}, "b": {"type": "object", "required": False}}
+    read = tool({"name": "f", "parameters": {"type": "object", "properties": flagged, "required": ["b", "a"]}})
+    assert read.parameters["required"] == ["b", "a"]
+    read = tool({"name": "f", "parameters": {"type": "object", "properties": flagged}})
+    assert read.parameters == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "object"}},
+        "required": ["a"],
+    }
+    with pytest.raises(SchemaError, match="'required' must be a list of names, not 'a'"):
+        tool({"name": "f", "parameters": {"type": "object", "properties": flagged, "required": "a"}})
+
+
 @pytest.mark.parametrize("key", ["x-type", "example", "note", "enumDescriptions", "propertyOrdering", "xml"])
 def test_keywords_of_others_stay(key: str) -> None:
     schema = {"type": "object", "properties": {"propertis": {"type": "string", key: "v"}}}

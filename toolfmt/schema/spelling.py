@@ -60,8 +60,9 @@ def is_type(value: object) -> bool:
 def normalise(schema: JsonObject) -> JsonObject:
     """Copy a schema with every type spelled as JSON Schema spells it, and `nullable` written as a null type.
 
-    Counts that arrive as text (`"minItems": "1"`, as protobuf's JSON writes
-    them) become numbers. What is not understood stays for validation to report.
+    A property's own `required: true` becomes its name in the object's list, and counts that arrive as text
+    (`"minItems": "1"`, as protobuf's JSON writes them) become numbers. What is not understood stays for validation to
+    report.
     Raises `SchemaError` for a schema that is nested too deeply.
     """
     return _normalise(schema, ())
@@ -118,7 +119,17 @@ def _normal(copy: JsonObject) -> JsonObject:
         count = copy[key]
         if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) < 20:  # noqa: PLR2004 - int64
             copy[key] = int(count)
+    flagged = {name: node for name, node in as_object(copy.get("properties")).items() if _is_flagged(node)}
+    if flagged and is_array(copy.get("required") or []):
+        copy["properties"] |= {name: {**node} for name, node in flagged.items()}
+        wanted = [name for name in flagged if copy["properties"][name].pop("required")]
+        copy["required"] = list(dict.fromkeys([*(copy.get("required") or ()), *wanted]))
     return with_null(copy) if copy.pop("nullable", None) is True else copy
+
+
+def _is_flagged(node: Any) -> bool:
+    """Whether a property says itself that it is required, or is not, as draft 3 of JSON Schema has it."""
+    return is_object(node) and isinstance(node.get("required"), bool)
 
 
 def _spelled(spelled: Any) -> Any:
