@@ -108,23 +108,25 @@ def coalesce(events: list[Event]) -> list[Event]:
         return [*events]
     joined: list[Event] = []
     pieces: list[str] = []
-    follows: object = None
+    last: type[Event] | None = None
+    end = 0
     for event in events:
-        place = end = text = None
-        match event:
-            case TextDelta(text, start) | ReasoningDelta(text, start):
-                place, end = start, start + len(text)
-            case ArgumentsDelta(index, text):
-                place = end = index
-            case _:
-                pass
-        if place is None or text is None or (event.__class__, place) != follows:
+        kind = type(event)
+        if isinstance(event, (TextDelta, ReasoningDelta)):
+            text, place, width = event.text, event.start, len(event.text)
+        elif isinstance(event, ArgumentsDelta):
+            text, place, width = event.json, event.index, 0
+        else:
             _close(joined, pieces)
-            joined.append(event if text is None else replace(event))
+            joined.append(event)
+            pieces, last = [], None
+            continue
+        if kind is not last or place != end:
+            _close(joined, pieces)
+            joined.append(replace(event))
             pieces = []
-        if text is not None:
-            pieces.append(text)
-        follows = (event.__class__, end)
+        pieces.append(text)
+        last, end = kind, place + width
     _close(joined, pieces)
     return joined
 

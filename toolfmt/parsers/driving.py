@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from toolfmt.arguments import check_text
 from toolfmt.dialect.record import Parser
@@ -130,28 +130,41 @@ class PassingParser:
         raise NotImplementedError
 
 
-class AtEnd(PassingParser):
+class AtEnd:
     """Adds what `find` returns for the events and the text of a finished answer."""
 
     def __init__(self, parser: Parser[str], find: Find, most: float = inf) -> None:
         """Wrap `parser`; chunks after the first `most` characters are not kept for `find`."""
-        super().__init__(parser)
-        self._find, self._room = find, most
+        self._parser, self._find, self._room = parser, find, most
         self._source = Pieces()
         self._events = KeptEvents()
+        self._recent: list[Event] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer's own markers have ended it."""
+        return has_ended(self._parser)
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the next chunk and return its events."""
         if self._room > 0:
             self._source.add(chunk)
             self._room -= len(chunk)
-        return super().feed(chunk)
+        events = self._parser.feed(chunk)
+        for event in events:
+            if type(event) not in _UNFINISHED:
+                self._recent.append(event)
+        if len(self._recent) >= MOST:
+            self._events.add(self._recent)
+            self._recent = []
+        return events
 
     def close(self) -> list[Event]:
         """Finish reading and return the remaining events."""
-        events = super().close()
+        events = self._parser.close()
+        self._events.add(self._recent + events)
         return [*events, *self._find(self._events.take(), self._source.text())]
 
-    def _passed(self, events: list[Event]) -> list[Event]:
-        self._events.add(event for event in events if not isinstance(event, CallStart | ArgumentsDelta))
-        return events
+
+_UNFINISHED: Final = frozenset({CallStart, ArgumentsDelta})
+"""The events of a call before its end, of which there is one a piece."""
