@@ -61,6 +61,7 @@ class Asked:
     path: str
     headers: dict[str, str]
     body: Any
+    raw: bytes
 
 
 @dataclass
@@ -75,8 +76,9 @@ class Loopback:
     """Set when a client went away in the middle of an answer."""
 
     async def answer(self, request: Request) -> Response:
-        body = json.loads(await request.body() or "null")
-        self.requests.append(Asked(request.url.path, dict(request.headers), body))
+        raw = await request.body()
+        body = json.loads(raw or "null")
+        self.requests.append(Asked(request.url.path, dict(request.headers), body, raw))
         reply = self.script[min(len(self.requests), len(self.script)) - 1]
         if isinstance(reply, Body):
             return Response(reply.body, reply.status, reply.headers, reply.media)

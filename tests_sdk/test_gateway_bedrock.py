@@ -92,7 +92,7 @@ def test_requests_are_signed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert given.startswith("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/")
     assert "/eu-west-1/bedrock/aws4_request" in given
     address = f"{upstream.url}/v1/model/anthropic.claude-v2%3A1/converse"
-    again = AWSRequest("POST", address, {"content-type": "application/json"}, json.dumps(asked.body).encode())
+    again = AWSRequest("POST", address, {"content-type": "application/json"}, asked.raw)
     again.headers["X-Amz-Date"] = asked.headers["x-amz-date"]
     again.context["timestamp"] = asked.headers["x-amz-date"]
     signer = SigV4Auth(Credentials("AKIDEXAMPLE", "secret"), "bedrock", "eu-west-1")

@@ -26,7 +26,7 @@ from toolfmt.errors import LimitExceededError
 from toolfmt.gateway.threads import decode
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.convert import convert_request
-from toolfmt.transcripts.convert_answer import convert_answer
+from toolfmt.transcripts.convert_answer import converted_answer
 
 PATHS = [path.format(verb="generateContent") for path, _ in ASKS.values()]
 MEGABYTE = 2**20
@@ -188,9 +188,9 @@ def test_a_large_answer_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) 
 
     def converted(*arguments: Any, **options: Any) -> Any:
         seen.append(current_thread().name)
-        return convert_answer(*arguments, **options)
+        return converted_answer(*arguments, **options)
 
-    monkeypatch.setattr("toolfmt.gateway.exchange.convert_answer", converted)
+    monkeypatch.setattr("toolfmt.gateway.exchange.converted_answer", converted)
     texts = iter(["small", "large" * MEGABYTE])
 
     def answer() -> Iterator[bytes]:
