@@ -4,7 +4,7 @@
     <Tool_Call>, <<tool_call>>, tool_call>, < tool_call >    letter case, brackets and blanks
 
 The text is read again in plain characters and with the markers of the format. What is read then is reported, and never
-run: a text about a format is only told from a call by where it is.
+run: a text about a format may hold the same characters.
 """
 
 from __future__ import annotations
