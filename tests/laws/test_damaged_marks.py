@@ -36,7 +36,8 @@ def test_a_damaged_marker_is_reported_without_tools(dialect: Dialect[str], what:
         return
     answer = DAMAGES[what](text)
     result = toolfmt.parse(answer, dialect=dialect)
-    assert not result.calls or answer == text
+    for one in result.calls:  # whose own marker is sound, with a damaged one around it
+        assert (one.name, one.arguments) == ("get_weather", ARGUMENTS)
     assert result.calls or result.failures or [one for one in result.notices if one.kind == "unread_call"]
     assert tuple(coalesce([*toolfmt.parse_stream([*answer], dialect=dialect)])) == result.events
 
