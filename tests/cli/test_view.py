@@ -57,7 +57,7 @@ def page(run: Run, tmp_path: Path, value: object, *options: str) -> html.HtmlEle
     file, out = tmp_path / "<script>in.json", tmp_path / "page.html"
     file.write_text(json.dumps(value), "utf-8")
     code, said, err = run("view", file, *options, "-o", out)
-    assert (code, said, err) == (0, "", "")
+    assert (code, said) == (0, ""), err
     return html.document_fromstring(out.read_text("utf-8"))
 
 

@@ -64,7 +64,7 @@ def check_spelling(schema: JsonObject) -> None:
 def _mistake(node: JsonObject) -> str:
     """Describe the first mistake of one schema, or return ""."""
     for key, value in node.items():
-        if key == "type" and not is_type(value):
+        if key == "type" and value != "" and not is_type(value):  # published tools have an empty one
             near = get_close_matches(value.lower(), JSON_TYPES, 1) if isinstance(value, str) else []
             advice = (
                 f"did you mean {near[0]!r}?" if near else f"it is one of {', '.join(JSON_TYPES)}, or a list of them"
