@@ -179,7 +179,7 @@ def test_several_conversations_are_one_page_with_an_index(run: Run, tmp_path: Pa
     out = tmp_path / "page.html"
     code, said, err = run("view", tmp_path / "a.jsonl", tmp_path / "b.json", "--from", "openai-chat", "-o", out)
     assert (code, said, err.count("\n")) == (1, "", 2)
-    assert err.startswith(f"toolfmt: {tmp_path / 'a.jsonl'}:4: the text ends")
+    assert f"toolfmt: {tmp_path / 'a.jsonl'}:4: the text ends" in err
     found = html.document_fromstring(out.read_text("utf-8"))
     titles = [*(f"{tmp_path / 'a.jsonl'}:{n}" for n in range(1, 5)), f"{tmp_path / 'b.json'}:1"]
     assert [one.text for one in found.xpath("//section/h2")] == titles
