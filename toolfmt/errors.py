@@ -297,7 +297,9 @@ UTF16 = "it is UTF-16, as PowerShell's `>` writes it: save it as UTF-8"
 
 def is_utf16(data: bytes | bytearray) -> bool:
     """Whether a text begins with the mark of UTF-16, or without it with a letter of two bytes."""
-    return data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or (len(data) > 1 and b"\0" in data[:2])
+    letter = bytes(data[:2]).replace(b"\0", b"")
+    unmarked = len(data) > 1 and len(letter) == 1 and (letter.isspace() or b" " <= letter <= b"~")
+    return unmarked or data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def not_utf8(error: UnicodeDecodeError, before: int = 0) -> str:

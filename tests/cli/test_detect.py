@@ -42,7 +42,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["", "Hello.", f"```\n{ANSWER}\n```", "\x01\x02", '{"a": 1}'])
+@pytest.mark.parametrize("text", ["", "Hello.", f"```\n{ANSWER}\n```", "\x00\x01\x02", '{"a": 1}'])
 def test_no_call_is_exit_code_1(run: Run, text: str) -> None:
     assert run("detect", stdin=text) == (1, "no format: the text makes no call\n", "")
     code, out, _ = run("detect", "--json", stdin=text)

@@ -57,7 +57,10 @@ def page(run: Run, tmp_path: Path, value: object, *options: str) -> html.HtmlEle
     file, out = tmp_path / "<script>in.json", tmp_path / "page.html"
     file.write_text(json.dumps(value), "utf-8")
     code, said, err = run("view", file, *options, "-o", out)
-    assert (code, said) == (0, ""), err
+    found = html.document_fromstring(out.read_text("utf-8"))
+    count = max(1, len(found.xpath("//section")))
+    shown = f"{count} conversation{'s' if count > 1 else ''}"
+    assert (code, said, err) == (0, "", f"toolfmt: {out} shows {shown}\n")
     return html.document_fromstring(out.read_text("utf-8"))
 
 
@@ -178,8 +181,9 @@ def test_several_conversations_are_one_page_with_an_index(run: Run, tmp_path: Pa
     (tmp_path / "b.json").write_text(rows[0], "utf-8")
     out = tmp_path / "page.html"
     code, said, err = run("view", tmp_path / "a.jsonl", tmp_path / "b.json", "--from", "openai-chat", "-o", out)
-    assert (code, said, err.count("\n")) == (1, "", 2)
-    assert f"toolfmt: {tmp_path / 'a.jsonl'}:4: the text ends" in err
+    announced, failed = err.splitlines()
+    assert (code, said, announced) == (1, "", f"toolfmt: {out} shows 5 conversations")
+    assert failed.startswith(f"toolfmt: {tmp_path / 'a.jsonl'}:4: the text ends")
     found = html.document_fromstring(out.read_text("utf-8"))
     titles = [*(f"{tmp_path / 'a.jsonl'}:{n}" for n in range(1, 5)), f"{tmp_path / 'b.json'}:1"]
     assert [one.text for one in found.xpath("//section/h2")] == titles
