@@ -1,8 +1,8 @@
-"""Measure what a gateway adds: time, processor time, memory; `toolfmt serve` and litellm's proxy in one run.
+"""Measure what a gateway adds: time, processor time, memory; `toolfmt serve` and others in one run.
 
-    python -m bench.gateway                                    # only toolfmt
-    python -m bench.gateway --litellm VENV/bin/litellm         # and litellm's, of `pip install 'litellm[proxy]'`
-    python -m bench.gateway --litellm VENV/bin/litellm --write && python docs/generate.py
+    python -m bench.gateway                                    # only toolfmt, and a proxy that passes bytes on
+    python -m bench.gateway --beside litellm=VENV/bin/litellm --beside llm-rosetta=VENV/bin/llm-rosetta-gateway
+    python -m bench.gateway ... --write && python docs/generate.py
 
 One upstream in a separate process answers immediately with 20 events. Each request goes to it directly and through
 every gateway in turn, so that other load on the machine affects all. Throughput is requests for each second of the
@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
+
+from bench.gateway_peers import FLOOR, PEERS
 
 RESULT = Path(__file__).resolve().with_suffix(".json")
 EVENTS = 20
@@ -119,7 +121,7 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         """Ask a server."""
-        self._server = server
+        self._server, self._ended = server, False
 
     async def open(self) -> Client:
         """Open it."""
@@ -129,9 +131,13 @@ class Client:
     async def ask(self, request: bytes) -> tuple[float, float]:
         """Send one request; return the milliseconds until the first data and until the end."""
         began = time.perf_counter()
+        if self._ended:
+            self.close()
+            await self.open()
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
         assert b" 200 " in head[:20], (self._server.name, head)
+        self._ended = b"connection: close" in head.lower()
         sizes = [line[15:] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
         if sizes:
             await self._reader.readexactly(int(sizes[0]))
@@ -215,16 +221,17 @@ async def measured(servers: list[Server], count: int, slow: int, long: int) -> d
         await throughput(one, 16, 64, "chat")  # so that everything is loaded
         found[one.name]["held"] = await held(one, slow)
     for face in FACES:
+        speaking = [one for one in servers if face == "chat" or one.name != FLOOR]
         for stream in (False, True):
-            taken = await latencies(servers, count, stream=stream, face=face)
-            for one in gateways:
+            taken = await latencies(speaking, count, stream=stream, face=face)
+            for one in speaking[1:]:
                 for at, what in _kinds(stream):
                     mine, bare = (sorted(row[at] for row in taken[name]) for name in (one.name, upstream.name))
                     found[one.name][f"{face}, {what}"] = {
                         "p50": median(mine) - median(bare),
                         "p99": quantiles(mine, n=100)[98] - quantiles(bare, n=100)[98],
                     }
-        for one in gateways:
+        for one in speaking[1:]:
             for streams in STREAMS:
                 wall, core = await throughput(one, streams, max(count, streams), face)
                 found[one.name][f"{face}, {streams} streams"] = {"a second": wall, "a core": core}
@@ -268,7 +275,7 @@ def running(name: str, path: str, *command: str, **environment: str) -> Iterator
 def main() -> None:
     """Measure, print and keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--litellm", help="litellm's program, in an environment of its own")
+    parser.add_argument("--beside", action="append", default=[], metavar="NAME=PROGRAM", help=f"one of {[*PEERS]}")
     parser.add_argument("--requests", type=int, default=200, help="requests of each measurement")
     parser.add_argument("--slow", type=int, default=1000, help="streams that are held open")
     parser.add_argument("--long", type=int, default=2000, help="requests over which the memory of ours may not grow")
@@ -283,15 +290,13 @@ def main() -> None:
         upstream = stack.enter_context(itself)
         url, upstream.process = f"http://127.0.0.1:{upstream.port}/v1", None
         ours = [sys.executable, "-m", "toolfmt", "serve", "--upstream", url, "--port", "PORT"]
+        floor = [sys.executable, "-m", "bench.gateway_peers", "PORT", url]
         servers = [upstream, stack.enter_context(running("toolfmt", "/health", *ours))]
-        if given.litellm:
-            config = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "litellm.json"
-            model = {"model": "hosted_vllm/m", "api_base": url, "api_key": "none"}
-            config.write_text(json.dumps({"model_list": [{"model_name": "m", "litellm_params": model}]}))
-            command = [given.litellm, "--config", str(config), "--host", "127.0.0.1", "--port", "PORT"]
-            local = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION", "LITELLM_LOG": "ERROR"}
-            local["LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"] = "true"
-            servers.append(stack.enter_context(running("litellm", "/health/liveliness", *command, **local)))
+        servers.append(stack.enter_context(running(FLOOR, "/", *floor)))
+        for name, _, program in (one.partition("=") for one in given.beside):
+            start, path = PEERS[name]
+            command, variables = start(program, url, Path(stack.enter_context(tempfile.TemporaryDirectory())))
+            servers.append(stack.enter_context(running(name, path, *command, **variables)))
         found = asyncio.run(measured(servers, given.requests, given.slow, given.long))
     found = {"python": platform.python_version(), "slow": given.slow, "long": given.long, "gateways": found}
     print(json.dumps(found, indent=2))

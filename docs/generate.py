@@ -21,6 +21,7 @@ from blocks import codes, fenced, table
 from formats import OFFERED, dialect_page, dialect_table
 from gateway import gateway_page
 from gateway_matrix import conversations_page
+from gateway_speed import gateway_speed_page
 from growth import growth_section
 from json_output import SHAPES, schema
 from matrix import matrix_chart, matrix_page
@@ -54,6 +55,7 @@ def pages() -> dict[str, str]:
         "json-output.md": json_page(),
         "gateway.md": gateway_page(),
         "gateway-conversations.md": conversations_page(),
+        "gateway-speed.md": gateway_speed_page(),
         "speed.md": f"{speed_page()}\n\n{growth_section()}",
     }
     made |= {"speed.svg": speed_chart(), "matrix.svg": matrix_chart()}
