@@ -35,7 +35,7 @@ class Offers:
             return min(end, len(tail) - 1)
         if not line or len(line) > _LONGEST:
             return end
-        if any(name == line if "\n" in blank else name.startswith(line) for name in self.names):
+        if any(name == line if blank else name.startswith(line) for name in self.names):
             return min(end, max(start, 0))
         return min(end, len(tail) - 1) if tail[-1:] == "\n" else end
 
