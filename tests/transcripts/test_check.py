@@ -60,7 +60,11 @@ REFUSED: list[tuple[str, Any, list[tuple[str, str]]]] = [
     ("openai-chat", "Hi", [("unreadable", "")]),
     ("openai-chat", [{"role": "assistant", "tool_calls": 5}], [("unreadable", "/messages/0/tool_calls")]),
     ("openai-chat", [], [("empty", "")]),
-    ("openai-chat", {"messages": [ASKED], "tools": [], "tool_choice": "required"}, [("tool_choice", "/tool_choice")]),
+    (
+        "openai-chat",
+        {"messages": [ASKED], "tools": [], "tool_choice": "required"},
+        [("no_tools", "/tools"), ("tool_choice", "/tool_choice")],
+    ),
     ("openai-chat", [ASKED, {"role": "assistant", "content": ""}], [("empty", "/messages/1")]),
     ("openai-finetune", {"messages": [ASKED]}, [("untrained", "/messages/0")]),
     (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conversations import PNG, WEATHER
 
-from toolfmt import ParseError, convert
+from toolfmt import ConversionError, ParseError, convert
 from toolfmt.conversation import (
     CallPart,
     JsonPart,
@@ -88,6 +88,10 @@ def test_a_log_is_its_calls_results_and_tools() -> None:
 def test_it_is_recognised_and_comes_back_as_it_was(value: Any) -> None:
     assert recognised(value).name == "mcp"
     for target in TARGETS:
+        if target == "xlam" and value in (RESULT, gave()):  # a row of calls has no place for a result alone
+            with pytest.raises(ConversionError, match="nothing is left"):
+                convert(value, target=target)
+            continue
         there = convert(value, target=target)
         back = convert(there.value, source=target, target="mcp", residue=there.residue)
         assert json.dumps(back.value) == json.dumps(value), target

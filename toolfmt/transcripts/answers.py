@@ -48,7 +48,16 @@ def read_answer(response: object, *, tools: object = None) -> ParseResult:
     `tools` are the offered tools, as for `parse`: a call of any other tool is reported in a notice `unknown_tool`.
     Raises ParseError for anything that is not a provider's answer.
     """
-    return ParseResult(tuple(coalesce(list(answered(response, tools)))))
+    read = answered(response, tools)
+    events = tuple(coalesce(list(read)))
+    if not events and read.info.stop is None and _has_no_choice(response):
+        raise ParseError("the answer has no message")
+    return ParseResult(events)
+
+
+def _has_no_choice(response: object) -> bool:
+    value = None if _is_event_text(response) else plain(response)
+    return is_object(value) and any(value.get(api.choices) == [] for api in ANSWERS.values())
 
 
 def answered(response: object, tools: object = None) -> AnswerEvents:

@@ -67,6 +67,7 @@ RULES: Final = {
     "result_name": "a result that does not name its tool",
     "arguments": "arguments that are not an object or not text, as the provider requires",
     "orphan_result": "a result that answers no call",
+    "no_tools": "an empty list of tools",
     "tool_choice": "a choice among tools that are not declared",
     "unanswered_call": "a call without a result before the next turn",
     "order": "a result that is not where the provider looks for it",
@@ -120,6 +121,8 @@ def findings(transcript: Transcript, rules: Rules) -> Iterator[Finding]:
         yield Finding(rule, pointer(messages[at].where), reason)
     for path, rule, reason in tool_findings(transcript.tools or (), rules):
         yield Finding(rule, path, reason)
+    if transcript.tools == () and not rules.empty_tools:
+        yield Finding("no_tools", "/tools", "the list of tools is empty: leave it out")
     for path, reason in untrained(transcript, rules):
         yield Finding("untrained", path, reason)
     if reason := choice_reason(transcript):

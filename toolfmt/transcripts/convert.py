@@ -176,7 +176,7 @@ def _converted(  # noqa: PLR0913 - as above
         if sent.rejected is not None and goal.rated:
             other, _ = _mended(replace(sent, messages=sent.rejected), goal, repair, continued=continued)
             sent = replace(sent, rejected=adapt_parts(other, goal.rules, carry, continued=continued)[0].messages)
-        shaped = _fitted(sent, goal, row=row)
+        shaped = _fitted(sent, goal)
         if row:
             refuse_untrained(sent if goal.rules.one_answer else shaped, goal.rules)  # that no call is made is an answer
         written, after = _written(shaped, goal)
@@ -272,13 +272,13 @@ def _target_format(target: str, carry: Carry) -> TranscriptFormat:
     return made.widest if carry.gateway else made
 
 
-def _fitted(transcript: Transcript, goal: TranscriptFormat, *, row: bool = False) -> Transcript:
-    """Fit a conversation to a format; raises ConversionError if nothing is left of its words, or of a `row`."""
+def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
+    """Fit a conversation to a format; raises ConversionError if nothing is left of its messages."""
     shaped = fit(transcript, goal.rules)
     if shaped.rejected is not None:
         other = fit(replace(shaped, messages=shaped.rejected), goal.rules).messages if goal.rated else None
         shaped = replace(shaped, rejected=other)
-    whole = _is_words(transcript) or (row and not shaped.messages)
+    whole = _is_words(transcript) or not shaped.messages
     if whole and not transcript.tools and not says_something(shaped, goal.rules):
         raise ConversionError(f"{goal.name}: nothing is left of what the conversation says: no message can be written")
     return shaped

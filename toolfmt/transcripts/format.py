@@ -69,6 +69,8 @@ class Rules:
     """The providers whose signatures and file ids are accepted; empty: the writer decides."""
     reasoning: bool = True
     """The format has a field for reasoning."""
+    empty_tools: bool = True
+    """A request may declare an empty list of tools."""
     calls_declared: bool = False
     """A conversation with calls must declare tools."""
     unsigned: bool = True

@@ -356,6 +356,7 @@ FORMAT: Final = TranscriptFormat(
     write=_REQUEST.write,
     recognise=recognise,
     rules=Rules(
+        empty_tools=False,
         calls_declared=True,
         user_first=True,
         roles=frozenset({"system", "user", "assistant"}),

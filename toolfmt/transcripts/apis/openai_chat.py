@@ -93,6 +93,7 @@ _RULES: Final = Rules(
     empty_messages=False,
     silent=frozenset({"system", "developer", "user"}),
     custom_tools=True,
+    empty_tools=False,
     schema=OPENAI,
     strict_schema=OPENAI_STRICT,
 )
@@ -112,6 +113,7 @@ _GATEWAY: Final = TranscriptFormat(
         user_kinds=ANYTHING,
         assistant_kinds=ANYTHING,
         url_kinds=ANYTHING,
+        empty_tools=True,
         schema=ANY,
         strict_schema=None,
     ),  # each has its own limits
@@ -169,9 +171,11 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.tokens(value["usage"], _COUNT.read)
     if value.get("error"):
         made.fail(value)
-    for choice in objects_at(value, "choices"):
-        if choice.get("index"):
-            made.note("choice", str(choice["index"]))  # an alternative answer
+    for at, choice in enumerate(objects_at(value, "choices")):
+        # Copies of the API leave out the index, or give all whole answers the same.
+        number = at if choice.get("index") is None or "message" in choice else choice["index"]
+        if number:
+            made.note("choice", str(number))  # an alternative answer
         else:
             _choice(choice, made)
 

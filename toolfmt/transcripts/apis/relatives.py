@@ -49,7 +49,9 @@ def relative(name: str) -> TranscriptFormat:
         annotations="",
     )
     roles = base.rules.roles if row.developers else base.rules.roles - {"developer"}
-    rules = replace(base.rules, roles=roles, reasoning=bool(row.reasoning), custom_tools=row.custom_tools)
+    rules = replace(
+        base.rules, roles=roles, reasoning=bool(row.reasoning), custom_tools=row.custom_tools, empty_tools=True
+    )
     return replace(
         base,
         name=name,

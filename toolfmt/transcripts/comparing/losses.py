@@ -266,8 +266,6 @@ def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
             yield Loss("boundary", where, "merged", f"the parts of the result {_content(a)}".rstrip())
         else:
             yield Loss("result_content", where, "changed", short(", ".join([*gone, text] if text != written else gone)))
-    if a.name is not None and a.id is None and b.id is None and b.name is None:
-        yield Loss("result_link", where, "dropped", a.name or "")
     yield from further(a.extra, b.extra, where)
 
 
@@ -354,7 +352,11 @@ def _content(part: Part | None) -> str:
 def _links(matched: list[tuple[Place, Place]], calls: dict[int | None, int | None], where: _Where) -> Iterator[Loss]:
     calls |= {a.call: b.call for a, b in matched if isinstance(a.part, CallPart)}
     for a, b in matched:
-        if isinstance(a.part, ResultPart) and calls.get(a.call) != b.call:
+        if not (isinstance(a.part, ResultPart) and isinstance(b.part, ResultPart)):
+            continue
+        # Without a call and an id, the name of its tool is all that says what a result answers.
+        unnamed = a.call is None and a.part.id is None and a.part.name and not (b.part.id or b.part.name)
+        if calls.get(a.call) != b.call or unnamed:
             action = "dropped" if b.call is None else "changed"
             yield Loss("result_link", where(a.message), action, short(_content(a.part)))
 

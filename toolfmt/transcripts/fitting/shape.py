@@ -70,7 +70,7 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
         messages = _strip_final_space(messages)
     tools = transcript.tools
     if tools is not None:
-        tools = fitted(tools, rules, names)
+        tools = fitted(tools, rules, names) if tools or rules.empty_tools else None
     choice = transcript.tool_choice
     if choice is not None and choice.names:
         choice = replace(choice, names=tuple(map(names, choice.names)))
