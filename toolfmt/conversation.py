@@ -195,6 +195,8 @@ class Message:
     """
     where: tuple[str, int] | tuple[str] = field(default=("",), init=False, repr=False, compare=False)
     """Where `source` is: the JSON pointer of a list and the place in it, or a pointer alone."""
+    plain: str = field(default="", init=False, repr=False, compare=False)
+    """The text of a message in which a conversion found nothing else; it is not blank, and every format can hold it."""
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from toolfmt import convert
 from toolfmt.conversation import CallPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.comparing.losses import losses
+from toolfmt.transcripts.fitting.carrying import mark_plain
 from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import formats
@@ -59,6 +60,17 @@ def test_a_conversation_without_its_source_reads_the_same(made: TranscriptFormat
             read.extra,
         )
         assert list(losses(read, made.read(made.write(shape(bare, made.rules))))) == [], title
+
+
+@every_format
+@given(drawn=transcripts())
+def test_plain_messages_are_written_and_read_back_like_any_other(made: TranscriptFormat, drawn: Transcript) -> None:
+    sent = shape(drawn, made.rules)
+    value = made.write(sent)
+    mark_plain(sent.messages)
+    marked = made.write(sent)
+    assert same(marked, value)
+    assert made.read_back(marked, sent) == made.read(value)
 
 
 def there_and_back(value: Any, source: TranscriptFormat, target: TranscriptFormat, title: str = "") -> None:

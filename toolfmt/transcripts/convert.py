@@ -17,14 +17,14 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.check import says_something
 from toolfmt.transcripts.comparing.loss import SEVERITIES
 from toolfmt.transcripts.comparing.losses import Loss, losses
-from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry, adapt_parts, from_note, to_note
+from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry, adapt_parts, from_note, mark_plain, to_note
 from toolfmt.transcripts.fitting.check_calls import defects, refuse_untrainable, refuse_untrained
 from toolfmt.transcripts.fitting.shape import fit
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.merge import merged, restored
 from toolfmt.transcripts.parts.media import with_base64
-from toolfmt.transcripts.reading import context, opened, read
+from toolfmt.transcripts.reading import context, opened, read_shallow
 from toolfmt.transcripts.recognising import origin as origin_of
 from toolfmt.transcripts.repair import Mending, mend, of_source
 from toolfmt.transcripts.repair import repair as repaired
@@ -146,7 +146,7 @@ def _converted(  # noqa: PLR0913 - as above
     repair: Mending | None,
     row: bool = False,
 ) -> Conversion:
-    as_given, value = value, with_base64(value)
+    as_given, value = value, with_base64(value, "a value")
     origin = origin_of(value, source)
     goal = _target_format(target, carry)
     _refuse_unrated(value, origin, goal, target)
@@ -159,7 +159,8 @@ def _converted(  # noqa: PLR0913 - as above
         value = as_given if repair is None else kept_value
         value, adjustments = adjusted(value, goal, *(given or ({}, {}))) if request else (value, {})
         return conversion_from(value, changes, origin.name, goal.name, settings=adjustments)
-    before = _only(read(value, origin), include)
+    before = _only(read_shallow(value, origin), include)
+    mark_plain(before.messages)
     if row:
         refuse_untrainable(before, origin.rules, goal.rules, mended=repair)
     with reraise_as_parse_error(origin.name, residue):
@@ -202,7 +203,7 @@ def _converted(  # noqa: PLR0913 - as above
 def _refuse_unrated(value: JsonValue, origin: TranscriptFormat, goal: TranscriptFormat, target: str) -> None:
     """Raise `ConversionError` for a conversation without what a target demands under one of its aliases."""
     demanded = goal.demands.get(target.lower())
-    if demanded and not any(getattr(read(value, origin), name) is not None for name in demanded):
+    if demanded and not any(getattr(read_shallow(value, origin), name) is not None for name in demanded):
         raise ConversionError(f"{target}: the conversation has no {' and no '.join(demanded)}; choose {goal.name}")
 
 
@@ -211,7 +212,7 @@ def _kept(
 ) -> tuple[JsonValue, tuple[Loss, ...]]:
     """Return a conversation that stays in its format, repaired if asked, and what the repair changed."""
     changes: tuple[Loss, ...] = ()
-    found = read(value, made)
+    found = read_shallow(value, made)
     if row:
         refuse_untrainable(found, made.rules, made.rules, mended=repair)
     if repair is None:
@@ -220,7 +221,7 @@ def _kept(
         mended = repaired(value, format=made.name, fill=repair == "fill", drop=repair == "drop")
         value, changes = mended.value, tuple(loss for loss in mended.changes if loss.code in SEVERITIES)
         refuse(changes, strict=strict)
-        found = read(value, made) if row else found
+        found = read_shallow(value, made) if row else found
     if row:
         refuse_untrained(found, made.rules)
     return value, changes
@@ -278,8 +279,8 @@ def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
     if shaped.rejected is not None:
         other = fit(replace(shaped, messages=shaped.rejected), goal.rules).messages if goal.rated else None
         shaped = replace(shaped, rejected=other)
-    whole = _is_words(transcript) or not shaped.messages
-    if whole and not transcript.tools and not says_something(shaped, goal.rules):
+    empty = not transcript.tools and not says_something(shaped, goal.rules)
+    if empty and (_is_words(transcript) or not shaped.messages):
         raise ConversionError(f"{goal.name}: nothing is left of what the conversation says: no message can be written")
     return shaped
 
@@ -287,9 +288,9 @@ def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
 def _written(sent: Transcript, goal: TranscriptFormat) -> tuple[JsonValue, Transcript]:
     """Write a conversation, and read the written value back."""
     written = goal.write(sent)
-    after = goal.read(written)
+    after = goal.read_back(written, sent)
     possible = choosable(sent, after)
-    return (written, after) if possible is sent else (found := goal.write(possible), goal.read(found))
+    return (written, after) if possible is sent else (found := goal.write(possible), goal.read_back(found, possible))
 
 
 def _is_words(transcript: Transcript) -> bool:

@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from toolfmt import jsontext
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, Part, ReasoningPart, ResultPart, TextPart, Transcript, parse_failure
 from toolfmt.errors import ParseError
@@ -63,8 +62,7 @@ def convert_answer(  # noqa: PLR0913 - each is a choice of the caller's
     """
     if not is_object(value):
         raise ParseError(f"an answer is an object, not {type(value).__name__}")
-    jsontext.check_depth(value, "an answer")
-    as_given, value = value, with_base64(value)
+    as_given, value = value, with_base64(value, "an answer")
     name = _recognised(value) if source == "auto" else find(source).name
     goal = find(target).widest
     if name == goal.name and known_of(name, ANSWERS) and not (id or model or created):

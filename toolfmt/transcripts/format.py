@@ -154,9 +154,11 @@ class TranscriptFormat:
 
     name: str
     summary: str
-    read: Callable[[JsonValue], Transcript]
+    read: Callable[..., Transcript]
     write: Callable[[Transcript], JsonValue]
     rules: Rules
+    rereads: bool = False
+    """`read` takes the messages `sent` that a value was just written from: plain ones represent what was written."""
     recognise: Callable[[JsonValue], bool]
     """Whether a value can only be of this format, for `source="auto"`."""
     writable: bool = True
@@ -190,6 +192,10 @@ class TranscriptFormat:
             rules: Rules | None = getattr(self, key)
             if rules is not None:
                 object.__setattr__(self, key, replace(rules, format=self.name))
+
+    def read_back(self, value: JsonValue, sent: Transcript) -> Transcript:
+        """Read what was just written from a conversation."""
+        return self.read(value, sent=sent.messages) if self.rereads else self.read(value)
 
     @property
     def widest(self) -> TranscriptFormat:

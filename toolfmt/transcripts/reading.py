@@ -16,6 +16,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import Final
 
+from toolfmt import jsontext
 from toolfmt.conversation import Message, OpaquePart, Part, ResultPart, TextPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
@@ -45,10 +46,16 @@ def read(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> T
     """Read a conversation of a format or, with `answers`, an answer of its API: a conversation of one message.
 
     Raises `ParseError` if the format understands nothing of the value, or
-    less than another format that recognises it.
+    less than another format that recognises it, and `LimitExceededError` for a value that is nested too deeply.
     """
+    jsontext.check_depth(value, f"{made.name}: a value")
+    return read_shallow(value, made, answers=answers)
+
+
+def read_shallow(value: JsonValue, made: TranscriptFormat, *, answers: bool = True) -> Transcript:
+    """Read a conversation like `read`, if it is known not to be nested too deeply."""
     try:
-        with reraise_as_parse_error(made.name, value):
+        with reraise_as_parse_error(made.name):
             answer = _answer(value, made) if answers else None
         found = sound(value, made) if answer is None else answer
     except ParseError as error:
@@ -102,8 +109,11 @@ def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
     settings = _settings(made.name)
     start = len(made.name) + 1
     for message in transcript.messages:
-        if message.extra or any(map(_leaves, message.parts)):
+        if message.extra:
             return True
+        for part in message.parts:
+            if not part.says if isinstance(part, OpaquePart) else part.extra:
+                return True
     return any(
         (is_array(value) or is_object(value) or key[start:] in _SPOKEN) and value and key[start:] not in settings
         for key, value in transcript.extra.items()

@@ -25,6 +25,7 @@ from typing import Final
 from toolfmt.conversation import (
     CallPart,
     MediaPart,
+    Message,
     ReasoningPart,
     ResultPart,
     Said,
@@ -209,9 +210,12 @@ _REQUEST: Final = RequestTable(
 )
 
 
-def read(value: JsonValue) -> Transcript:
-    """Read a request's object or a list of messages; MCP servers are also tools."""
-    found = _REQUEST.read(value)
+def read(value: JsonValue, sent: Sequence[Message] = ()) -> Transcript:
+    """Read a request's object or a list of messages; MCP servers are also tools.
+
+    Plain messages of those just `sent` are not read again.
+    """
+    found = _REQUEST.read(value, sent)
     if not is_object(value):
         return found
     choice, servers = value.get("tool_choice"), value.get("mcp_servers")
@@ -295,6 +299,7 @@ FORMAT: Final = TranscriptFormat(
     name=OWNER,
     summary="Anthropic Messages: content blocks, tool_use and tool_result.",
     read=read,
+    rereads=True,
     write=write,
     recognise=recognise,
     common=2,

@@ -79,6 +79,7 @@ FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="Cohere chat v2: as OpenAI's, with a plan before calls and documents as results.",
     read=partial(read_request, shape=SHAPE),
+    rereads=True,
     write=partial(write_request, shape=SHAPE),
     recognise=recognise,
     relative_of="openai-chat",

@@ -71,6 +71,7 @@ FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="Mistral chat: as OpenAI's, with ids of nine letters and digits and thinking in the content.",
     read=partial(read_request, shape=SHAPE),
+    rereads=True,
     write=partial(write_request, shape=SHAPE),
     recognise=recognise,
     relative_of="openai-chat",

@@ -74,6 +74,7 @@ FORMAT: Final = TranscriptFormat(
     name=NAME,
     summary="Ollama chat: no ids, arguments as objects, images beside the text.",
     read=partial(read_request, shape=SHAPE),
+    rereads=True,
     write=partial(write_request, shape=SHAPE),
     recognise=recognise,
     relative_of="openai-chat",

@@ -102,6 +102,7 @@ _GATEWAY: Final = TranscriptFormat(
     name=NAME,
     summary="OpenAI Chat Completions: messages with tool_calls, arguments as JSON text.",
     read=partial(read_request, shape=SHAPE),
+    rereads=True,
     write=partial(write_request, shape=SHAPE),
     recognise=recognise,
     common=3,

@@ -85,7 +85,7 @@ def _fine(messages: Sequence[Message], rules: Rules, names: Names, used: set[str
     fits = _id_pattern(rules).fullmatch
     pairs = rules.call_ids != "none" and not rules.result_names
     for message in messages:
-        for part in message.parts:
+        for part in () if message.plain else message.parts:
             if isinstance(part, CallPart):
                 found = part.id
                 if found is None or found in used or not pairs or not fits(found) or names(part.name) != part.name:

@@ -32,7 +32,7 @@ def common_prefix_length(before: Sequence[Message], after: Sequence[Message]) ->
     steps = zip_longest(_turns(before), _turns(after))
     count = 0
     for old, new in steps:
-        if old is None or new is None or not _same_turn(old, new):
+        if old is None or new is None or not (old is new or _same_turn(old, new)):
             return count
         count += max(1, len(old.parts))
     return None
@@ -46,6 +46,13 @@ def _turns(messages: Sequence[Message]) -> list[Message]:
     joined: list[Part] = []
     answers = False
     for message in messages:
+        if message.plain:
+            if joined:
+                turns[-1] = Message(turns[-1].role, tuple(joined))
+                joined = []
+            turns.append(message)
+            answers = False
+            continue
         parts = message.parts
         if answers and parts and type(parts[0]) is ResultPart and not (message.extra or turns[-1].extra):
             joined = joined or [*turns[-1].parts]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
+from toolfmt.conversation import Message, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
@@ -28,10 +28,10 @@ _STRICT: Final = "strict_tools"
 _SEARCH: Final = "web_search_options"
 
 
-def read_request(value: JsonValue, shape: ChatShape) -> Transcript:
-    """Read a request's object or a list of messages."""
+def read_request(value: JsonValue, shape: ChatShape, sent: Sequence[Message] = ()) -> Transcript:
+    """Read a request's object or a list of messages; plain ones of those just `sent` are not read again."""
     older = is_object(value) and value.get("tools") is None and value.get("functions") is not None
-    found = _table(shape, older=older).read(value)
+    found = _table(shape, older=older).read(value, sent)
     if shape.searches and is_object(options := found.extra.get(f"{shape.owner}.{_SEARCH}")):
         extra = {key: item for key, item in found.extra.items() if key != f"{shape.owner}.{_SEARCH}"}
         found = replace(found, tools=(*(found.tools or ()), _search(options, shape.owner)), extra=extra)

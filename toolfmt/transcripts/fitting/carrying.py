@@ -90,6 +90,19 @@ def adapt_parts(
     return replace(transcript, messages=tuple(messages)), work.losses
 
 
+def mark_plain(messages: Iterable[Message]) -> None:
+    """Mark the messages that are nothing but one text with words, which every format can hold.
+
+    They are not to be changed afterwards; changed copies are not marked.
+    """
+    for message in messages:
+        parts = message.parts
+        if len(parts) == 1 and type(part := parts[0]) is TextPart and not (part.extra or part.citations):
+            text = part.text
+            if not (message.extra or message.name is not None or message.role == "tool" or text.isspace()):
+                message.plain = text if jsontext.encodable(text) else ""
+
+
 def _plain(messages: Iterable[Message], rules: Rules) -> bool:
     """Whether nothing needs another form, the common case, decided without linking."""
     talks = False
@@ -98,7 +111,7 @@ def _plain(messages: Iterable[Message], rules: Rules) -> bool:
             talks = True
         elif talks and rules.system == "first":
             return False
-        for part in message.parts:
+        for part in () if message.plain else message.parts:
             if not (jsontext.encodable(part.text) if type(part) is TextPart else _stays(part, rules)):
                 return False
     return True

@@ -281,7 +281,7 @@ def _sound(messages: Sequence[Message]) -> bool:
     """Whether every call has a name and every result an open call's id, the common case, decided without linking."""
     waiting: dict[str | None, int] = {None: 0}
     for message in messages:
-        for part in message.parts:
+        for part in () if message.plain else message.parts:
             if isinstance(part, CallPart):
                 if not part.name:
                     return False

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
+from operator import eq
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from toolfmt.conversation import (
@@ -65,7 +66,9 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
     if rules.neighbours not in ("apart", "turn"):
         messages = _merged(messages, rules)
     if not rules.interleaved:
-        messages = [_ordered(message) for message in messages]
+        messages = [
+            message if message.plain or message.role != "assistant" else _ordered(message) for message in messages
+        ]
     if not rules.ends_in_space:
         messages = _strip_final_space(messages)
     tools = transcript.tools
@@ -80,7 +83,8 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
 
 def _named(transcript: Transcript) -> list[CallPart | ToolDeclaration]:
     """List everything with a tool's name: calls, then declarations."""
-    calls = [part for message in transcript.messages for part in message.parts if isinstance(part, CallPart)]
+    messages = (message for message in transcript.messages if not message.plain)
+    calls = [part for message in messages for part in message.parts if isinstance(part, CallPart)]
     return [*calls, *(tool for tool in transcript.tools or () if tool.kind != "hosted")]
 
 
@@ -110,6 +114,9 @@ def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
     shaped: list[Message] = []
     for message in messages:
         role = roles[message.role]
+        if message.plain and role == message.role and role in rules.roles:
+            shaped.append(message)
+            continue
         parts = message.parts
         results = others = 0
         whole = True
@@ -261,7 +268,7 @@ def last_of_answer(messages: list[Message], number: int) -> int:
 def _move_media_out_of_results(messages: list[Message], rules: Rules) -> list[Message]:
     """Move content that results may not contain, such as images, into a user message after the results."""
     kinds = rules.result_kinds
-    results = [part for message in messages for part in message.parts if type(part) is ResultPart]
+    results = (part for message in messages if not message.plain for part in message.parts if type(part) is ResultPart)
     if not any(type(found) is MediaPart for part in results for found in part.content):
         return messages
     shaped: list[Message] = []
@@ -299,7 +306,8 @@ def _first_answer(messages: list[Message]) -> list[Message]:
 def _merged(messages: list[Message], rules: Rules) -> list[Message]:
     """Join adjacent messages of one role, with results before other content of the turn."""
     alone = rules.results_alone
-    if all(message.role != after.role for message, after in pairwise(messages)):
+    roles = [message.role for message in messages]
+    if not any(map(eq, roles, roles[1:])):
         return messages
     shaped: list[Message] = []
     for (role, _), run in groupby(messages, key=lambda message: (message.role, alone and _answers(message))):
@@ -339,9 +347,7 @@ def _strip_final_space(messages: list[Message]) -> list[Message]:
 
 
 def _ordered(message: Message) -> Message:
-    """Put reasoning before text and calls last, for a format with separate places for them."""
-    if message.role != "assistant" or len(message.parts) < 2:  # noqa: PLR2004 - one part has no order
-        return message
+    """Put an answer's reasoning before its text and calls last, for a format with separate places for them."""
     ranks = [_RANK.get(type(part), 1) for part in message.parts]
     if ranks == sorted(ranks):
         return message

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal, cast
 
 from toolfmt.conversation import MediaPart
+from toolfmt.errors import LimitExceededError
 from toolfmt.jsontext import MANY, MAX_NESTING, is_array, is_object
 from toolfmt.model import JsonValue
 
@@ -48,27 +49,34 @@ def to_url(part: MediaPart) -> str | None:
     return part.url
 
 
-def with_base64(value: Any) -> Any:
-    """Replace bytes from SDKs in a value by base64 text; return the same value if there are none."""
-    return _encoded(value) if _holds_bytes(value) else value
+def with_base64(value: Any, what: str = "") -> Any:
+    """Replace bytes from SDKs in a value by base64 text; return the same value if there are none.
+
+    Raises `LimitExceededError` if the value, called `what`, is nested too deeply; without a name it is not checked.
+    """
+    found = _holds_bytes(value)
+    if found is None and what:
+        raise LimitExceededError(f"{what} is nested more than {MAX_NESTING} levels deep")
+    return _encoded(value) if found else value
 
 
-def _holds_bytes(value: object) -> bool:
+def _holds_bytes(value: object) -> bool | None:
+    """Whether a value contains bytes; None if it is nested too deeply."""
     level: Collection[Any] = [[value]]
-    for _ in range(MAX_NESTING + 1):  # deeper values are refused
+    for _ in range(MAX_NESTING + 1):
         below: list[Any] = []
         for node in level:
             for child in cast("dict[Any, Any]", node).values() if isinstance(node, dict) else node:
                 if child.__class__ is str:
                     continue
-                if isinstance(child, (dict, list)):
+                if isinstance(child, (dict, list, tuple)):
                     below.append(cast("Any", child))
                 elif isinstance(child, _BYTES):
                     return True
         if not below:
-            break
+            return False
         level = below if len(below) < MANY else {id(node): node for node in below}.values()
-    return False
+    return None
 
 
 def _encoded(value: Any) -> Any:

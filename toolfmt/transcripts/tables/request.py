@@ -154,12 +154,12 @@ class RequestTable:
     def _places(self) -> list[str]:
         return [place.key for place in (self.tools, self.choice) if place is not None]
 
-    def read(self, value: JsonValue) -> Transcript:
-        """Read a request's object or a list of messages."""
+    def read(self, value: JsonValue, sent: Sequence[Message] = ()) -> Transcript:
+        """Read a request's object or a list of messages; plain ones of those just `sent` are not read again."""
         items = value.get(self.messages) if is_object(value) else value
         if not is_array(items):
             raise ParseError(f"{self.owner}: expected a list of {self.messages}, or an object with `{self.messages}`")
-        messages = self.read_messages(items) if self.read_items is None else list(self.read_items(items))
+        messages = self.read_messages(items, sent=sent) if self.read_items is None else list(self.read_items(items))
         if not is_object(value):
             return self._found(messages)
         value = self._opened(value)
@@ -199,15 +199,29 @@ class RequestTable:
                 value |= {place: holder[key]} | ({outer: left} if left else {})
         return value
 
-    def read_messages(self, items: Sequence[JsonValue], key: str = "") -> list[Message]:
-        """Read a list of messages under a key; each keeps its source value."""
+    def read_messages(self, items: Sequence[JsonValue], key: str = "", sent: Sequence[Message] = ()) -> list[Message]:
+        """Read a list of messages under a key; each keeps its source value.
+
+        A plain message of those just `sent` is found by its text, and stands for what would be read.
+        """
         messages: list[Message] = []
         where, owner, speaker, roles = f"/{key or self.messages}", self.owner, self.role, self.roles
         read = self.read_message or self.read_plain
+        again = iter(self._read_alike(sent))
+        plain = next(again, None)
         for at, item in enumerate(items):
             if not is_object(item):
                 raise ParseError(f"{where}/{at}: a message is an object, not {type(item).__name__}")
             given = item.get(speaker)
+            if (
+                plain is not None
+                and len(item) == 2  # noqa: PLR2004 - with the role
+                and item.get(self.content) is plain.plain
+                and given == self.words[plain.role]
+            ):
+                messages.append(plain)
+                plain = next(again, None)
+                continue
             role = roles.get(given if type(given) is str else "")
             if role is None:
                 known = f"the {speaker} is one of {', '.join(filter(None, roles))}, not {given!r}"
@@ -222,6 +236,13 @@ class RequestTable:
             else:
                 messages += sourced(found, owner, item, (where, at))
         return messages
+
+    def _read_alike(self, sent: Sequence[Message]) -> Iterable[Message]:
+        """List the plain messages that are read as they were written."""
+        if self.read_message is not None or self.ids is not None or not self.texts:
+            return ()
+        alike = {role for role, word in self.words.items() if self.roles.get(word) == role}
+        return [message for message in sent if message.plain and message.role in alike]
 
     def _instructions(self, value: JsonValue, system: SystemPlace) -> Message:
         try:
@@ -263,8 +284,12 @@ class RequestTable:
         """Write messages; unchanged ones as they were read."""
         items: list[JsonValue] = []
         if self.write_run is None:
+            plain = self.texts and self.write_message is None
             for message in messages:
-                items += self.write_one(message)
+                if plain and message.plain and message.origin != self.owner:
+                    items.append({self.role: self.words[message.role], self.content: message.plain})
+                else:
+                    items += self.write_one(message)
         else:
             for kept, new in kept_or_new(messages, self.owner, answered_inside=self.answered_inside):
                 items += () if new else (kept,)
