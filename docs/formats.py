@@ -19,8 +19,9 @@ from toolfmt import jsontext
 from toolfmt.dialect.record import AnyDialect, Traits
 from toolfmt.dialect.records import dump
 from toolfmt.errors import UnrepresentableError
+from toolfmt.lookup.plugins import package_dialects
 from toolfmt.lookup.providers import MODEL_PATTERNS
-from toolfmt.lookup.registry import Registry, package_dialects
+from toolfmt.lookup.registry import Registry
 from toolfmt.manifests import manifest
 from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.parsing import parse

@@ -149,12 +149,12 @@ def loss_page() -> str:
 
 def cli_page() -> str:
     """Show each command's help as it is printed."""
-    from toolfmt.cli.app import app
+    from toolfmt.cli.app import app_with_completion
 
     install = (
         "Installed with `pip install -e '.[cli]'` from a checkout. What `--json` prints: [schemas](json-output.md)."
     )
-    return "\n\n".join(("# Command line", install, *command_help(app, ())))
+    return "\n\n".join(("# Command line", install, *command_help(app_with_completion(), ())))
 
 
 def json_page() -> str:

@@ -83,7 +83,8 @@ def test_import_loads_nothing_heavy() -> None:
 
 
 def test_reading_a_first_call_loads_only_what_reads_it() -> None:
-    unwanted = ("jinja2", "jsonschema_rs", "lxml", "toolfmt.conversation", "toolfmt.tools", "toolfmt.transcripts")
+    unwanted = ("importlib.metadata", "jinja2", "jsonschema_rs", "lxml")
+    unwanted += ("toolfmt.conversation", "toolfmt.tools", "toolfmt.transcripts")
     code = f"""
 import sys, toolfmt
 (call,) = toolfmt.parse('<tool_call>{{"name": "f", "arguments": {{}}}}</tool_call>').calls
@@ -109,7 +110,15 @@ def test_the_command_that_reads_an_answer_reads_its_arguments_before_pydantic_is
 
 
 def test_the_command_that_reads_an_answer_loads_nothing_that_runs_calls() -> None:
-    unwanted = ("anyio", "rich", "toolfmt.agents", "toolfmt.conversation", "toolfmt.execution", "toolfmt.tools")
+    unwanted = (
+        "anyio",
+        "cyclopts.completion",
+        "rich",
+        "toolfmt.agents",
+        "toolfmt.conversation",
+        "toolfmt.execution",
+        "toolfmt.tools",
+    )
     code = f"""
 import io, sys
 from contextlib import redirect_stdout

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
+from shutil import make_archive
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -380,8 +381,17 @@ def test_third_parties_dialects_are_found_and_a_broken_one_breaks_only_itself(
     assert {name for name in found.names() if name.startswith("acme")} == {"acme"}
 
 
+@pytest.mark.usefixtures("fresh_default")
+def test_a_dialect_in_a_zip_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    install(packed, zipped=GOOD.format(name="zipped", aliases=()))
+    monkeypatch.syspath_prepend(make_archive(str(tmp_path / "one"), "zip", packed))
+    assert registry_module.default_registry().dialect("zipped").name == "zipped"
+
+
 def test_a_package_gives_the_dialects_of_its_public_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from toolfmt.lookup.registry import package_dialects
+    from toolfmt.lookup.plugins import package_dialects
 
     package = tmp_path / "toolfmt_test_package"
     package.mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import cache
 from io import TextIOWrapper
 from typing import Final
 
@@ -30,7 +31,15 @@ def run(arguments: Iterable[str]) -> int:
             stream.reconfigure(encoding="utf-8", newline="")
     # cyclopts would read a lone `-` as an option.
     given = [STDIN if argument == "-" else argument for argument in arguments]
-    return app([*given[1:], "--help"] if given[:1] == ["help"] else given) or 0
+    given = [*given[1:], "--help"] if given[:1] == ["help"] else given
+    return (app if given and not given[0].startswith("-") else app_with_completion())(given) or 0
+
+
+@cache
+def app_with_completion() -> App:
+    """Add the command that installs the completion: what it imports takes a third as long as reading a call."""
+    app.register_install_completion_command(help="Install the completion of commands and options for your shell.")  # pyright: ignore[reportUnknownMemberType] - its options are untyped
+    return app
 
 
 COMMANDS = {
@@ -91,7 +100,6 @@ app = App(
     print_error=False,
     exit_on_error=False,
 )
-app.register_install_completion_command(help="Install the completion of commands and options for your shell.")  # pyright: ignore[reportUnknownMemberType] - its options are untyped
 for _order, (_name, _help) in enumerate(COMMANDS.items()):
     _code = _name.replace("-", "_")
     _more = {"help_epilogue": _ENDS[_name]} if _name in _ENDS else {}
@@ -114,7 +122,7 @@ def misuse(error: CycloptsError) -> str:
     match error:
         case UnknownCommandError():
             typed = (error.unused_tokens or [""])[0]
-            known = ("--help", "--version") if typed.startswith("-") else COMMANDS
+            known = ("--help", "--version", "--install-completion") if typed.startswith("-") else COMMANDS
             close = did_you_mean(close_names(typed, {name: name for name in known}))
             return " ".join(filter(None, (f"there is no command {typed!r};", close, f"{listed} the commands")))
         case CoercionError(target_type=kind, token=token) if kind in _NUMBERS and token is not None:

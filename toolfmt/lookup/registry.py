@@ -13,17 +13,16 @@ The package's own dialects are in the modules of `toolfmt.dialects`, each with a
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Dialect, ExampleFormatter, Parser, ParserOptions, SchemaFormatter
 from toolfmt.errors import BrokenDialectError, DuplicateDialectError, ToolFmtError, UnknownDialectError, close_names
+from toolfmt.lookup.plugins import package_dialects, plugin_dialect, plugins
 from toolfmt.lookup.providers import (
     DEFAULT_DIALECT,
     MODEL_PATTERNS,
@@ -36,31 +35,6 @@ from toolfmt.lookup.providers import (
     model_names,
 )
 from toolfmt.text import check_reading
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-GROUP = "toolfmt.dialects"
-
-
-def package_dialects(package: str) -> Iterator[AnyDialect]:
-    """Import every public module of a package and give its dialects, in the order of the modules' names."""
-    for found in pkgutil.iter_modules(import_module(package).__path__):
-        if not found.name.startswith("_"):
-            module = import_module(f"{package}.{found.name}")
-            yield from getattr(module, "DIALECTS", None) or (module.DIALECT,)
-
-
-def plugin_dialect(point: EntryPoint) -> AnyDialect:
-    """Load a third party's dialect; raises `BrokenDialectError`, whatever its code raised."""
-    try:
-        value: object = point.load()
-    except Exception as error:
-        raise BrokenDialectError(point.name, point.value, f"{type(error).__name__}: {error}") from error
-    if not isinstance(value, Dialect):
-        raise BrokenDialectError(point.name, point.value, f"it is a {type(value).__name__}, not a toolfmt.Dialect")
-    return cast("AnyDialect", value)
-
 
 FormatterPair: TypeAlias = tuple[SchemaFormatter, ExampleFormatter]
 
@@ -381,11 +355,8 @@ def register_override(dialect: str | AnyDialect, tool: str, pair: FormatterPair)
 
 def _with_plugins(registry: Registry) -> Registry:
     """Add the dialects of other packages."""
-    from importlib.metadata import entry_points
-
     broken: dict[str, ToolFmtError] = {}
-    # Sorted, so that of two third parties who want one name the same one always has it.
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in plugins():
         try:
             registry = registry.with_dialect(plugin_dialect(point))
         except (BrokenDialectError, DuplicateDialectError) as error:
