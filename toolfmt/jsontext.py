@@ -38,6 +38,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]|[\]}]|-?[0-9][0-9.eE+-]*+', re.DOTALL)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _FINITE = _SCALARS - {float}
+_TEXT = frozenset({str})
 _WHOLE = re.compile(r"-|[.eE].*")  # all of a number that is not in its whole part
 _CONSTANT = re.compile(r"-?(?:NaN|Infinity)")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -257,14 +258,12 @@ def _decode(piece: str, whole: str, start: int, max_depth: int, max_digits: int)
 
 def survey(value: JsonValue) -> tuple[int, bool]:
     """Return the depth of a decoded value, and whether all its floats are finite; fast, as every read calls it."""
-    if value.__class__ is dict and _FINITE.issuperset(map(type, value.values())):
-        return 1, True  # as most arguments are
     depth, finite = 0, True
     level: list[Iterable[Any]] = [(value,)]
     while True:
         below: list[Iterable[Any]] = []
         for children in level:
-            for child in children:
+            for child in () if _FINITE.issuperset(map(type, children)) else children:  # as most are
                 kind = child.__class__
                 if kind is dict:
                     below.append(child.values())
@@ -335,28 +334,28 @@ def _encode(value: JsonValue, encoder: json.JSONEncoder) -> str:
         text = encoder.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise unwritable(value) or UnrepresentableError("JSON", "", str(error)) from None
-    if not _plain(value) or not (text.isascii() or _SURROGATE.search(text) is None):
+    if not (_plain(value) and encodable(text)):
         raise unwritable(value) or UnrepresentableError("JSON", "", "it holds a lone surrogate")
     return text
 
 
 def _plain(value: JsonValue) -> bool:
     """Whether the encoder has not changed the value: it silently turns keys into strings and tuples into lists."""
-    pending: list[Any] = [[value]]
+    pending: list[Any] = [value]
     while pending:
         node = pending.pop()
+        members: Collection[Any] = ()
         if isinstance(node, dict):
             node = cast("dict[Any, Any]", node)
-            for key in node:
-                if type(key) is not str and not isinstance(key, str):
-                    return False
-            node = node.values()
-        for child in node:
-            if type(child) not in _SCALARS:
-                if isinstance(child, tuple):
-                    return False
-                if isinstance(child, (dict, list)):
-                    pending.append(child)
+            if not (_TEXT.issuperset(map(type, node)) or all(isinstance(key, str) for key in node)):
+                return False
+            members = node.values()
+        elif isinstance(node, list):
+            members = cast("list[Any]", node)
+        elif isinstance(node, tuple):
+            return False
+        if not _SCALARS.issuperset(map(type, members)):
+            pending += [member for member in members if member.__class__ not in _SCALARS]
     return True
 
 

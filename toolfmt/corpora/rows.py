@@ -217,7 +217,7 @@ class Picked:
     def _source(self, row: JsonValue) -> str | tuple[str, ...]:
         """Return the formats of a row; a recorded exchange says its own."""
         face = row.get("face") if is_object(row) and not self.formats and "request" in row else None
-        return face if any(made.name == face for made in formats()) and isinstance(face, str) else self.source
+        return face if isinstance(face, str) and any(made.name == face for made in formats()) else self.source
 
 
 def _api_error(pointer: str, answer: JsonValue) -> ParseError:

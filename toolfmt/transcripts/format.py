@@ -7,8 +7,7 @@ format's `rules`, into a value. Neither knows any other format.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
@@ -209,18 +208,26 @@ class TranscriptFormat:
         return self.copies if elsewhere and self.copies is not None else self.rules
 
 
-@contextmanager
-def reraise_as_parse_error(name: str, *values: object) -> Generator[None]:
+class reraise_as_parse_error:  # noqa: N801 - used like a function
     """Raise `ParseError` for the errors that a reader raises for a value of the wrong shape.
 
     Raises `LimitExceededError` for one of the `values` that is nested too deeply.
     """
-    for value in values:
-        jsontext.check_depth(value, f"{name}: a value")
-    try:
-        yield
-    except ToolFmtError:
-        raise
-    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        raise ParseError(f"{name}: a field has the wrong type: {reason}") from error
+
+    def __init__(self, name: str, *values: object) -> None:
+        """Check the values; the format's name begins the message."""
+        for value in values:
+            jsontext.check_depth(value, f"{name}: a value")
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Begin to read."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Raise another error in place of one of the wrong shape."""
+        if isinstance(error, _MISSHAPEN) and not isinstance(error, ToolFmtError):
+            reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            raise ParseError(f"{self._name}: a field has the wrong type: {reason}") from error
+
+
+_MISSHAPEN: Final = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)

@@ -41,6 +41,7 @@ def _known() -> dict[str, TranscriptFormat]:
     return {name: made for made in found for name in (made.name, *made.aliases)}
 
 
+@cache
 def formats() -> tuple[TranscriptFormat, ...]:
     """List every format, by name."""
     return tuple(made for name, made in sorted(_known().items()) if name == made.name)

@@ -34,7 +34,7 @@ def common_prefix_length(before: Sequence[Message], after: Sequence[Message]) ->
     for old, new in steps:
         if old is None or new is None or not (old is new or _same_turn(old, new)):
             return count
-        count += max(1, len(old.parts))
+        count += len(old.parts) or 1
     return None
 
 

@@ -207,27 +207,21 @@ class RequestTable:
         messages: list[Message] = []
         where, owner, speaker, roles = f"/{key or self.messages}", self.owner, self.role, self.roles
         read = self.read_message or self.read_plain
-        again = iter(self._read_alike(sent))
-        plain = next(again, None)
+        again, content = self._read_alike(sent), self.content if self.texts and self.read_message is None else ""
         for at, item in enumerate(items):
             if not is_object(item):
                 raise ParseError(f"{where}/{at}: a message is an object, not {type(item).__name__}")
             given = item.get(speaker)
-            if (
-                plain is not None
-                and len(item) == 2  # noqa: PLR2004 - with the role
-                and item.get(self.content) is plain.plain
-                and given == self.words[plain.role]
-            ):
+            text = item.get(content) if len(item) == 2 else None  # noqa: PLR2004 - content and role
+            if again and (plain := again.get(id(text))) is not None and given == self.words[plain.role]:
                 messages.append(plain)
-                plain = next(again, None)
                 continue
             role = roles.get(given if type(given) is str else "")
             if role is None:
                 known = f"the {speaker} is one of {', '.join(filter(None, roles))}, not {given!r}"
                 raise ParseError(f"{where}/{at}: {known if given else f'a message has a {speaker}'}")
             try:
-                found = read(item, role)
+                found = read(item, role) if not text or type(text) is not str or role == "tool" else _said(role, text)
             except ParseError as error:
                 raise located(f"{where}/{at}", error) from None
             if isinstance(found, Message):
@@ -237,12 +231,12 @@ class RequestTable:
                 messages += sourced(found, owner, item, (where, at))
         return messages
 
-    def _read_alike(self, sent: Sequence[Message]) -> Iterable[Message]:
-        """List the plain messages that are read as they were written."""
-        if self.read_message is not None or self.ids is not None or not self.texts:
-            return ()
+    def _read_alike(self, sent: Sequence[Message]) -> dict[int, Message]:
+        """List the plain messages that are read as they were written, by the identity of their texts."""
+        if not sent or self.read_message is not None or self.ids is not None or not self.texts:
+            return {}
         alike = {role for role, word in self.words.items() if self.roles.get(word) == role}
-        return [message for message in sent if message.plain and message.role in alike]
+        return {id(message.plain): message for message in sent if message.plain and message.role in alike}
 
     def _instructions(self, value: JsonValue, system: SystemPlace) -> Message:
         try:
@@ -326,11 +320,8 @@ class RequestTable:
             raise ParseError(f": expected a message with a list under `{self.content}`")
         if role == "tool" and self.result is not None:
             return Message(role, (self.result[0](item),))
-        plain = len(item) == 2 and self.content in item  # noqa: PLR2004 - and the role
-        if plain and type(found := item[self.content]) is str:
-            return Message(role, (TextPart(found, (), {}),) if found else (), None, {})
         if not (self.fields or self.name):
-            extra = {} if plain else rest(item, self.ignored | {self.role, self.content}, self.owner)
+            extra = rest(item, self.ignored | {self.role, self.content}, self.owner)
             return Message(role, self.blocks.read_key(item, self.content), extra=extra)
         parts: list[Part] = []
         known: AbstractSet[str] = self.ignored | {self.role, self.content, self.name}
@@ -405,6 +396,10 @@ class RequestTable:
             written = system.write(parts)
             value |= {} if written is None else {system.key: written}
         return messages[leading:]
+
+
+def _said(role: Role, text: str) -> Message:
+    return Message(role, (TextPart(text, (), {}),), None, {})
 
 
 def objects_in(value: JsonValue, key: str = "messages") -> list[JsonObject]:
