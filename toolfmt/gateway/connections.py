@@ -1,4 +1,4 @@
-"""Connections of clients: heads of requests arrive in time and say one length, and answers are read.
+"""Connections of clients: heads of requests arrive in time, are HTTP and say one length, and answers are read.
 
 Answers over WebSockets end before the server does.
 """
@@ -6,15 +6,22 @@ Answers over WebSockets end before the server does.
 from __future__ import annotations
 
 import asyncio
+import sys
+from http import HTTPStatus
 from math import inf
 from typing import Any, Final
+from urllib.parse import unquote
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from toolfmt.gateway.apis import asked_format
 from toolfmt.gateway.config import Config
 from toolfmt.gateway.journal import UNREAD_ANSWER, Entry
+from toolfmt.gateway.threads import encode
+from toolfmt.transcripts.answering.failures import read_error
+from toolfmt.transcripts.convert_answer import write_error
 
 ENDING: Final = 1012
 """The code with which a server that ends closes a WebSocket."""
@@ -92,6 +99,7 @@ class HttpConnection(_Read, H11Protocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.conn = _Framing(h11.SERVER, self.config.h11_max_incomplete_event_size)
+        self._head = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn's
         """Begin to wait for the first request, as uvicorn does for each further one."""
@@ -101,9 +109,30 @@ class HttpConnection(_Read, H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Read bytes; a part of a head does not prolong the wait."""
         end = None if self.timeout_keep_alive_task is None else self.timeout_keep_alive_task.when()
+        self._head += data
         super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._head = b""
         if end is not None and self.timeout_keep_alive_task is None and self.conn.their_state is h11.IDLE:
             self._wait(end)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP with an error of the API that its path, as far as there is one, belongs to."""
+        error = sys.exception()
+        said, hint = str(error).partition(":")[0] or msg, getattr(error, "error_status_hint", 400)
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:  # else an answer has begun
+            first, *lines = self._head.decode("latin-1").split("\n")
+            path = unquote((*first.split(), "", "")[1]).partition("?")[0]
+            face = asked_format(path, {line.partition(":")[0].strip().lower() for line in lines})
+            failure = read_error(f"the request is not HTTP as RFC 9112 has it: {said}", status=hint)
+            content = encode(write_error(failure, face))
+            headers = [("content-type", "application/json"), ("content-length", f"{len(content)}")]
+            answer = h11.Response(
+                status_code=hint, reason=HTTPStatus(hint).phrase, headers=[*headers, ("connection", "close")]
+            )
+            for event in (answer, h11.Data(data=content), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event))
+        self.transport.close()
 
     def _wait(self, end: float) -> None:
         self.timeout_keep_alive_task = self.loop.call_at(end, self.timeout_keep_alive_handler)
