@@ -14,6 +14,8 @@ from google.genai._gaos.lib.compat_errors import APIStatusError as InteractionsE
 from google.genai.errors import APIError as GoogleError
 from google.genai.types import HttpOptions
 from loopback import Answer, Body, serving
+from mistralai.client import Mistral
+from mistralai.client.errors import SDKError as MistralError
 from ollama import Client as OllamaClient
 from ollama import ResponseError as OllamaError
 from openai import APIStatusError as OpenAIStatusError
@@ -156,6 +158,14 @@ def test_models_are_listed_for_every_client() -> None:
             assert [one.id for one in claude.models.list()] == ["small"]
         with OllamaClient(host=url) as ollama:
             assert [one.model for one in ollama.list().models] == ["small"]
+            assert ollama.show("small").capabilities == ["completion", "tools"]
+            with pytest.raises(OllamaError, match="no route serves the model 'nobody'"):
+                ollama.show("nobody")
+        with Mistral(api_key="none", server_url=f"{url}/mistral") as mistral:
+            assert [one.id for one in mistral.models.list().data or ()] == ["small"]
+            assert mistral.models.retrieve(model_id="small").capabilities.function_calling
+            with pytest.raises(MistralError, match="no route serves the model 'nobody'"):
+                mistral.models.retrieve(model_id="nobody")
         with genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client:
             assert [one.name for one in client.models.list()] == ["models/small"]
 

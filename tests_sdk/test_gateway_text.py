@@ -12,7 +12,7 @@ import pytest
 from gateways import CALL, FACES, SCHEMA, TEXT_CALL, before, by_chat, gateway, seen
 from google import genai
 from google.genai.types import FinishReason, FunctionDeclaration, GenerateContentConfig, HttpOptions, Tool
-from loopback import Answer, serving
+from loopback import Answer, Body, serving
 
 from toolfmt.gateway.handling import NOTICES
 
@@ -252,3 +252,73 @@ def test_text_without_a_call_is_not_reported(text: str, caplog: pytest.LogCaptur
         for stream in (False, True):
             assert by_chat(url, stream=stream) == (text, [])
     assert not caplog.messages
+
+
+def written_in_pieces(text: str, end: str = "") -> Body:
+    """Write a stream, which breaks off after the text if it has no end."""
+    deltas = [{"content": text[at : at + 5]} for at in range(0, len(text), 5)]
+    choices: list[Any] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices += [{"index": 0, "delta": {}, "finish_reason": end}] if end else []
+    events = "".join(f"data: {json.dumps({'choices': [choice]})}\n\n" for choice in choices)
+    return Body(200, events, media="text/event-stream")
+
+
+def pieces_of_the_call(url: str, schema: Any, **settings: Any) -> tuple[list[str], str]:
+    """Ask for a stream; the pieces of the call's arguments, and all that came."""
+    tool = {"type": "function", "function": {"name": "look", "parameters": schema}}
+    body = {**ASKED, "tools": [tool], "stream": True, **settings}
+    lines = httpx2.post(f"{url}/v1/chat/completions", json=body).text
+    events = [json.loads(line[6:]) for line in lines.splitlines() if line.startswith("data: {")]
+    deltas = [choice["delta"] for event in events for choice in event.get("choices", ())]
+    found = [call["function"].get("arguments") for delta in deltas for call in delta.get("tool_calls") or ()]
+    return [piece for piece in found if piece], lines
+
+
+FITS = '<tool_call>\n{"name": "look", "arguments": {"city": "Zollikon near Bern"}}\n</tool_call>'
+OPEN_SCHEMA = {**SCHEMA, "properties": {"city": {"type": "string", "not": {"const": "x"}}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "settings", "as_written"),
+    [
+        (SCHEMA, {"constraint": "vllm"}, {"tool_choice": "required"}, True),
+        (SCHEMA, {"retries": 0}, {}, True),
+        (SCHEMA, {"constraint": "vllm"}, {}, False),  # nothing is required, so no grammar is sent
+        (OPEN_SCHEMA, {"constraint": "vllm"}, {"tool_choice": "required"}, False),  # of which a grammar enforces a part
+        (SCHEMA, {}, {"tool_choice": "required"}, False),
+    ],
+)
+def test_a_call_is_streamed_as_it_is_written_where_it_need_not_be_asked_for_again(
+    schema: Any,
+    options: dict[str, Any],
+    settings: dict[str, Any],
+    as_written: bool,  # noqa: FBT001 - as above
+) -> None:
+    config: Any = before
+    with serving(written_in_pieces(FITS[:60])) as upstream, gateway(config(upstream, "text", **options)) as url:
+        pieces, _ = pieces_of_the_call(url, schema, **settings)
+    assert "".join(pieces).startswith('{"city": "Zoll' if as_written else "")
+    assert bool(pieces) == as_written
+    with serving(written_in_pieces(FITS, "stop")) as upstream, gateway(config(upstream, "text", **options)) as url:
+        pieces, _ = pieces_of_the_call(url, schema, **settings)
+    assert json.loads("".join(pieces)) == {"city": "Zollikon near Bern"}
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "said"),
+    [
+        ('<tool_call>\n{"name": "look", "arguments": {"city": 5}}\n</tool_call>', "stop", "does not fit the grammar"),
+        ('<tool_call>\n{"name": "hear", "arguments": {"city": "x"}}\n</tool_call>', "stop", "no such tool"),
+        (FITS[:60], "length", '"finish_reason":"length"'),
+    ],
+)
+def test_a_streamed_call_that_the_grammar_did_not_hold_ends_as_what_it_is(text: str, end: str, said: str) -> None:
+    with (
+        serving(written_in_pieces(text, end), TEXT_CALL) as upstream,
+        gateway(before(upstream, "text", constraint="vllm")) as url,
+    ):
+        pieces, lines = pieces_of_the_call(url, SCHEMA, tool_choice="required")
+    assert said in lines
+    assert len(upstream.requests) == 1
+    with pytest.raises(ValueError, match=r"^(Expecting|Unterminated)"):
+        json.loads("".join(pieces))

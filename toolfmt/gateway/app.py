@@ -2,7 +2,7 @@
 
 GET /health   the process lives        GET /ready   it accepts requests        GET /metrics   for Prometheus
 GET /v1/models, /v1beta/models    the models, for OpenAI's, Anthropic's and Gemini's clients; /MODEL: one of them
-GET /api/tags                     the same for Ollama's
+GET /mistral/v1/models, /api/tags    the same for Mistral's and Ollama's; POST /api/show: one of Ollama's
 
 The models are those that a route names, and those that a back lists itself if a route with a `*` leads to it.
 """
@@ -13,6 +13,7 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from starlette.applications import Starlette
@@ -31,11 +32,11 @@ from toolfmt.gateway.counting import Counting
 from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.exchange import Conversing
 from toolfmt.gateway.failing import ExchangeError, refusal
-from toolfmt.gateway.handling import Handler
+from toolfmt.gateway.handling import Handler, named_model
 from toolfmt.gateway.journal import Entry, RequestJournal, log_line, log_requests
 from toolfmt.gateway.metrics import MEDIA, Metrics
 from toolfmt.gateway.pools import Pools
-from toolfmt.gateway.serving import FaceServer, json_response
+from toolfmt.gateway.serving import FaceServer, json_response, read_body
 from toolfmt.gateway.socket import SocketServer
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_info import Failure
@@ -94,7 +95,9 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
     closed_paths: dict[str, _CallersAnswer] = {"/metrics": figures}
     closed_paths |= {path: _listed(models, write) for path, write in LISTS.items()}
-    closed_paths |= {path: _described(models, write) for path, write in ROWS.items()}
+    closed_paths |= {path: _described(models, write, _by_path) for path, write in ROWS.items()}
+    named = _described(models, _ollama_row, partial(_by_body, config))
+    routes.append(Route("/api/show", _checked(access, named), methods=["POST"]))
     routes += [Route(path, answer, methods=["GET"]) for path, answer in open_paths.items()]
     routes += [Route(path, _checked(access, answer), methods=["GET"]) for path, answer in closed_paths.items()]
     failing: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
@@ -179,9 +182,20 @@ def _listed(models: Models, write: Callable[[list[str]], JsonObject]) -> _Caller
     return listed
 
 
-def _described(models: Models, write: Callable[[str], JsonObject]) -> _CallersAnswer:
+async def _by_path(request: Request) -> str:
+    return request.path_params["model"]
+
+
+async def _by_body(config: Config, request: Request) -> str:
+    body, _ = await read_body(request, config)
+    return named_model(body)
+
+
+def _described(
+    models: Models, write: Callable[[str], JsonObject], named: Callable[[Request], Awaitable[str]]
+) -> _CallersAnswer:
     async def described(request: Request, caller: Caller) -> Response:
-        name: str = request.path_params["model"]
+        name = await named(request)
         caller.check(name)
         if not await models.serves(name):
             raise refusal("not_found", f"no route serves the model {name!r}")
@@ -285,9 +299,19 @@ def _list(names: Sequence[str]) -> JsonObject:
     return {"object": "list", "data": rows, "has_more": False, **ends, "models": rows}
 
 
+def _mistral_row(name: str) -> JsonObject:
+    able: JsonObject = {"completion_chat": True, "function_calling": True}
+    return {"id": name, "object": "model", "created": 0, "owned_by": "toolfmt", "type": "base", "capabilities": able}
+
+
+def _ollama_row(_: str) -> JsonObject:
+    return {"modified_at": _NEVER, "details": {}, "model_info": {}, "capabilities": ["completion", "tools"]}
+
+
 LISTS: Final[Mapping[str, Callable[[Sequence[str]], JsonObject]]] = {
     "/v1/models": _list,
     "/v1beta/models": _list,
+    "/mistral/v1/models": lambda names: {"object": "list", "data": [*map(_mistral_row, names)]},
     "/api/tags": lambda names: {
         "models": [{"name": name, "model": name, "modified_at": _NEVER, "size": 0} for name in names]
     },
@@ -296,5 +320,6 @@ LISTS: Final[Mapping[str, Callable[[Sequence[str]], JsonObject]]] = {
 ROWS: Final[Mapping[str, Callable[[str], JsonObject]]] = {
     "/v1/models/{model:path}": _row,
     "/v1beta/models/{model:path}": _row,
+    "/mistral/v1/models/{model:path}": _mistral_row,
 }
 """Writers of a model's description, by path."""

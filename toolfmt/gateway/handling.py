@@ -158,7 +158,7 @@ class Handler(ABC):
             raise refusal("invalid", "stream: expected true or false", param="stream")
         settings = await worked(size, partial(self._settings, body, given))
         entry = caller.entry
-        entry.model = model = _model(settings)
+        entry.model = model = named_model(settings)
         route = self.config.route(model)
         if route is None:
             raise refusal("not_found", f"no route serves the model {model!r}")
@@ -296,7 +296,7 @@ class Handler(ABC):
             raise refusal("invalid", "the request cannot be converted", error) from None
 
 
-def _model(settings: Mapping[str, JsonValue]) -> str:
+def named_model(settings: Mapping[str, JsonValue]) -> str:
     """Return the model that a request names; raises `ExchangeError` for what no model is called."""
     model = settings.get("model")
     if not isinstance(model, str) or not model:

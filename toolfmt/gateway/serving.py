@@ -57,7 +57,7 @@ class FaceServer:
             note = _unnoted if tracing is None else tracing.received(request, stack)
             try:
                 caller = self._access.admit(request, stack)
-                body, size = await _body(request, self._handler.config)
+                body, size = await read_body(request, self._handler.config)
                 asking = partial(self._answered, request, body, size, stack, caller)
                 answered, pieces, first = await unless_gone(request, asking)
             except Exception as error:
@@ -149,8 +149,8 @@ async def _frames(
         yield end
 
 
-async def _body(request: Request, config: Config) -> tuple[JsonObject, int]:
-    """Read the request's JSON object and its size in bytes, within the limits of size and time."""
+async def read_body(request: Request, config: Config) -> tuple[JsonObject, int]:
+    """Read the request's JSON object and its size in bytes, within the limits; raises `ExchangeError`."""
     encoding = request.headers.get("content-encoding", "identity")
     if encoding.lower() != "identity":
         raise refusal("invalid", f"the body is sent as {encoding}: send it without Content-Encoding")

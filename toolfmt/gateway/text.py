@@ -5,9 +5,9 @@ answer    "<tool_call>{...}</tool_call>"                -> tool_calls
 
 A call that cannot be read, or does not fit its tool, is not given to the client: the model is shown what is wrong with
 it and asked again, as often as the back's `retries` say; what does not fit then is given as it is, unless the tool is
-strict. So a call reaches the client when it is complete; without retries, as it is written. An answer that has to be
-JSON is asked for in the instructions, held to its schema by a grammar where the server takes one, and else asked for
-again.
+strict. So a call reaches the client when it is complete; without retries, or where a grammar lets the model write no
+invalid one, as it is written. An answer that has to be JSON is asked for in the instructions, held to its schema by a
+grammar where the server takes one, and else asked for again.
 """
 
 from __future__ import annotations
@@ -158,8 +158,7 @@ class TextRequest:
             if wanted.names:  # the model is shown no others, so a call to one is unknown
                 functions = [tool for tool in functions if _named(tool) in wanted.names]
             self.tools = () if wanted.mode == "none" else definitions(functions)
-            strict = {name for tool in functions if (name := _strict_name(tool))}
-            self._strict = {tool.name: tool for tool in self.tools if tool.name in strict}
+            self._strict = {name for tool in functions if (name := _strict_name(tool))}
         parts = [part for message in transcript.messages for part in message.parts]
         self._taken = {part.id for part in parts if isinstance(part, CallPart) and part.id}
         self.output, self._sure = _output(request)
@@ -180,6 +179,8 @@ class TextRequest:
         self._folder = folder if upstream.api.prompted else None
         self._transcript, self._chat = transcript, chat
         self._further: list[tuple[str, str]] = []
+        self.exact = False
+        """Whether a grammar lets the model write no call that does not fit its tool."""
         held = self._held(back.constraint)
         beside = {"response_format"} if held or self.tools else set[str]()  # else the server may hold to it itself
         self._settings = {key: value for key, value in request.items() if key not in _TOOLS | beside} | held
@@ -198,9 +199,9 @@ class TextRequest:
         self.options["generation_prompt"] = str(prompt)
         return {"prompt": str(prompt), **self._settings}
 
-    def reading(self) -> TextReading:
-        """Make the reader of an answer; while the model can be asked again, a call must fit its tool."""
-        parser = open_parser(**self.options, validate=bool(self.retries)) if self.tools else None
+    def reading(self, *, exact: bool = False) -> TextReading:
+        """Make the reader of an answer; a call must fit its tool if the model can be asked again, unless `exact`."""
+        parser = open_parser(**self.options, validate=bool(self.retries) and not exact) if self.tools else None
         return TextReading(parser, self._taken, parallel=self._parallel)
 
     def _held(self, constraint: Constraint | None) -> JsonObject:
@@ -216,6 +217,7 @@ class TextRequest:
             said: JsonObject = {"no_grammar": constraint, "dialect": self.shown.name, "error": type(error).__name__}
             log_line(logging.WARNING, said)
             return {}
+        self.exact = bool(self.tools) and not made.relaxed
         return field(made.text)
 
     def again(self, text: str, events: list[Event], *, cut: bool = False) -> JsonObject | None:
@@ -260,12 +262,18 @@ class TextRequest:
             if isinstance(event, Notice) and event.kind not in _EXPECTED:
                 self.notices[event.kind] = str(int(self.notices.get(event.kind, "0")) + 1)
 
-    def check(self, call: ToolInvocation) -> None:
-        """Raise `UpstreamError` for a call that does not fit its strict tool: nobody looks at it any more."""
-        tool = self._strict.get(call.name)
-        wrong = () if tool is None else problems(tool, call.arguments)
+    def check(self, call: ToolInvocation, *, exact: bool = False) -> None:
+        """Raise `UpstreamError` for a call that nobody looks at any more and that does not fit its tool.
+
+        These are calls of strict tools, and those that reached the client in part because a grammar makes them `exact`.
+        """
+        if not exact and call.name not in self._strict:
+            return
+        tool = next((tool for tool in self.tools if tool.name == call.name), None)
+        wrong = ["there is no such tool"] if tool is None else [one.message for one in problems(tool, call.arguments)]
         if wrong:
-            raise bad_answer("the model's call does not fit a strict schema", f"{call.name}: {wrong[0].message}")
+            rule = "the grammar that its server was sent" if exact else "a strict schema"
+            raise bad_answer(f"the model's call does not fit {rule}", f"{call.name}: {wrong[0]}")
 
     def finished(self, events: list[Event], *, cut: bool) -> list[Event]:
         """Return the events of an answer without calls, its text as the JSON that it has to be.

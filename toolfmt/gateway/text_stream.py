@@ -32,7 +32,10 @@ class AsyncEvents:
         async for event in attempt.read(self._source):
             yield event
         info = self._source.info
-        while again := self._request.again(attempt.text, attempt.events, cut=info.stop == "length"):
+        while not attempt.begun:
+            again = self._request.again(attempt.text, attempt.events, cut=info.stop == "length")
+            if again is None:
+                break
             attempt = _Attempt(self._request)
             async with self._ask(again) as source:
                 async for event in attempt.read(source):
@@ -57,11 +60,14 @@ class _Attempt:
 
     def __init__(self, request: TextRequest) -> None:
         self._request = request
-        self._reading = request.reading()
         self._holds = request.holds
+        self._exact = request.holds and request.exact
+        self._reading = request.reading(exact=self._exact)
         self.events: list[Event] = []
         self.held: list[Event] = []
         self.called = False
+        self.begun = False
+        """Whether the client has been given a part of a call, so that the model cannot be asked again."""
         self.silent = request.silent and self._holds
 
     @property
@@ -83,14 +89,15 @@ class _Attempt:
         self.events += events
         for event in events:
             if isinstance(event, CallEnd):
-                self._request.check(event.call)
+                self._request.check(event.call, exact=self._exact)
             self.called = self.called or isinstance(event, (CallEnd, CallFailed))
             begun = self.silent or self.held or isinstance(event, (CallStart, ArgumentsDelta, CallFailed))
             if self._holds and begun and not isinstance(event, ReasoningDelta):
                 self.held.append(event)
             else:
                 yield event
-            if isinstance(event, CallEnd):  # an answer with a call counts, whatever follows
+            self.begun = self.begun or (self._exact and isinstance(event, CallStart))
+            if self.begun or isinstance(event, CallEnd):  # an answer with a call counts, whatever follows
                 self._holds = False
                 yield from self.held
                 self.held.clear()
