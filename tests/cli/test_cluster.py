@@ -14,7 +14,7 @@ import pytest
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.cluster import FileSpan, Worker, pieces
 from toolfmt.corpora.engines import local
-from toolfmt.corpora.rows import Picked
+from toolfmt.corpora.picks import Picked
 from toolfmt.corpora.sources import START, Position, sources
 from toolfmt.corpora.work import Done, Job, Work
 from toolfmt.errors import CorpusError, ParseError, install_line

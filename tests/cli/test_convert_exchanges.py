@@ -65,7 +65,7 @@ def test_the_line_of_a_request_that_failed_is_left_out(run: Any) -> None:
     line = {"id": "b", "custom_id": "1", "response": None, "error": {"code": "batch_expired", "message": "expired"}}
     code, _, err = run("convert", "--to", "gemini", stdin=json.dumps(line) + "\n")
     assert code == 2
-    assert "/response/body: the row has nothing there" in err
+    assert "/error: an API's error: expired" in err
 
 
 def test_a_log_s_request_and_answer_are_one_conversation(run: Any) -> None:

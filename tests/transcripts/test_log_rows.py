@@ -9,7 +9,7 @@ import pytest
 
 from toolfmt import ParseError, convert
 from toolfmt.conversation import TextPart
-from toolfmt.corpora.rows import options
+from toolfmt.corpora.picks import options
 from toolfmt.errors import FormatQuestionError
 from toolfmt.transcripts.exchanges import exchange, inside, put_inside
 from toolfmt.transcripts.formats import find
@@ -262,3 +262,61 @@ def test_a_value_of_a_type_that_no_format_has_is_named(value: Any) -> None:
 def test_keys_that_only_openai_has_are_evidence(own: dict[str, Any], legacy: dict[str, Any]) -> None:
     answer = {"role": "assistant", "content": "yes", **legacy, **own}
     assert recognised({"messages": [{"role": "user", "content": "Hi."}, answer]}).name == "openai-chat"
+
+
+CHUNKS = [
+    {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}}]},
+    {
+        "object": "chat.completion.chunk",
+        "choices": [{"index": 0, "delta": {"content": "lo."}, "finish_reason": "stop"}],
+    },
+]
+EVENTS = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in CHUNKS) + "data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("answer", ["Hello.", CHUNKS, EVENTS, COMPLETION, SAID, [SAID]])
+def test_an_answer_is_whole_a_stream_or_its_text(answer: Any) -> None:
+    assert exchange({"model": "m", "messages": [USER]}, answer) == {"model": "m", "messages": CHAT}
+
+
+@pytest.mark.parametrize("stream", [CHUNKS, EVENTS])
+def test_a_row_of_a_request_and_a_stream_needs_no_options(stream: Any) -> None:
+    with pytest.raises(FormatQuestionError) as question:
+        recognised({"request": {"model": "m", "messages": [USER]}, "response": stream})
+    assert (question.value.conversations, question.value.answers) == (("/request",), ("/response",))
+
+
+def test_an_answer_of_another_api_decides_a_request_that_both_read_alike() -> None:
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hello."}], "model": "c"}
+    request = {"max_tokens": 9, "messages": [USER]}
+    made = exchange(request, answer)
+    assert made == {**request, "messages": [USER, {"role": "assistant", "content": answer["content"]}]}
+    with pytest.raises(ParseError, match="of openai-chat, and its answer of anthropic"):
+        exchange(request, answer, "openai-chat")
+
+
+@pytest.mark.parametrize("key", ["answer", "output", "response"])
+def test_the_text_of_an_answer_beside_a_conversation_is_asked_about(key: str) -> None:
+    with pytest.raises(FormatQuestionError, match=f"a text answer at /{key}") as question:
+        recognised({"id": "7", "messages": [USER], key: "Hello."})
+    assert question.value.answers == (f"/{key}",)
+    assert recognised({"id": "7", "messages": CHAT, key: "Hello."}).name == "openai-chat"
+
+
+def test_a_prompt_and_its_answer_are_a_row_of_both() -> None:
+    with pytest.raises(FormatQuestionError, match="a text answer at /response"):
+        recognised({"prompt": "Hi.", "response": "Hello."})
+    made = exchange({"prompt": "Hi."}, "Hello.")
+    assert convert(made, target="openai-chat").value["messages"] == CHAT
+
+
+def test_a_stream_that_a_message_cannot_hold_is_refused() -> None:
+    searched = {"type": "web_search_call", "id": "w", "status": "completed"}
+    events = [
+        {"type": "response.output_item.added", "output_index": 0, "item": searched},
+        {"type": "response.output_item.done", "output_index": 0, "item": searched},
+    ]
+    with pytest.raises(ParseError, match="only a whole answer keeps: web_search_call"):
+        exchange({"input": "Hi."}, events, "openai-responses")
+    with pytest.raises(ParseError, match="an API's error: too many"):
+        exchange({"messages": [USER]}, [CHUNKS[0], {"error": {"message": "too many"}, "choices": []}], "openai-chat")

@@ -6,7 +6,8 @@ from cyclopts import Parameter
 
 from toolfmt.cli.files import Files
 from toolfmt.cli.output import note, write_json_line, write_table
-from toolfmt.corpora.rows import Picked, Row, place
+from toolfmt.corpora.picks import Picked
+from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ConversionError, ParseError, UnrepresentableError
 from toolfmt.transcripts.check import Finding
@@ -52,6 +53,7 @@ def check(
     if table:
         write_table(("conversation", "rule", "path", "what is wrong"), table)
     files.note_unplaced(placed, readable)
+    files.note_unused(placed)
     note(f"{count} checked, {wrong} would be refused")
     return 1 if wrong or not count else 0
 

@@ -114,7 +114,9 @@ def convert(  # noqa: PLR0913 - one argument for each option
     written += [(option, path) for option, path in (("--quarantine", aside), ("--report", report)) if path is not None]
     check_writable(path for _, path in written if path is not None)
     beside = [("--out for its progress", one) for one in places.helpers(given)]
-    check_shared([*written, *beside], [*(one.path for one in given), tokenizer, f"{tokenizer}/tokenizer.json"])
+    check_shared(
+        [*written, *beside], [*(one.path for one in given), *picked.answers, tokenizer, f"{tokenizer}/tokenizer.json"]
+    )
     check_found(written, paths)
 
     work = Work(
@@ -155,6 +157,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     for hint in filter(None, (one.hint(tally.names) for one in work.selection.filters)):
         note(hint)
     files.note_unplaced(tally.placed, tally.converted + tally.filtered + tally.outside)
+    files.note_unused(tally.placed)
     _show(tally, goal, ended="interrupted: " if code else "", kept=f" ({side})" if aside is not None else "")
     if code and keep is not None and not dedup:
         note("the same command with --resume goes on")
@@ -199,7 +202,7 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
     same = replace(work, out="", stop=False, carry=replace(work.carry, fetch=None))  # what a run may not change
     run: JsonObject = {
         "options": to_jsonable_python((same, reading)),
-        "inputs": inputs(given),
+        "inputs": inputs([*given, *sources(work.picked.answers)]),
         "output": None if out is None else str(out),
     }
     if out is None or places.progress is None or (out.exists() and not (out.is_file() or out.is_dir())):

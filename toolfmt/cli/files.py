@@ -13,9 +13,11 @@ from typing import Annotated, Final, Protocol
 from cyclopts import Parameter
 
 from toolfmt.cli.output import UsageError, counted_as, note
+from toolfmt.corpora.answer_files import AnswerFiles
 from toolfmt.corpora.batches import MAX_ROW, ReadOptions
-from toolfmt.corpora.rows import Picked, Row
-from toolfmt.corpora.sources import Source
+from toolfmt.corpora.picks import Picked
+from toolfmt.corpora.rows import Row
+from toolfmt.corpora.sources import STDIN, Source, sources
 from toolfmt.errors import ParseError
 from toolfmt.transcripts.formats import find
 
@@ -46,6 +48,14 @@ class Files:
     answer: Annotated[str | None, Parameter(help="The JSON pointer of its answer, which becomes the last message.")] = (
         None
     )
+    answers: Annotated[
+        list[str] | None,
+        Parameter(
+            help="A file with the answers of the rows, such as a batch's output; joined by custom_id, key or id.",
+            negative=(),
+            consume_multiple=False,
+        ),
+    ] = None
     column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = ""
     max_row: Annotated[int, Parameter(help="The maximum size of a row or session in bytes.")] = MAX_ROW
 
@@ -54,8 +64,11 @@ class Files:
         for option, pointer in (("--at", self.at), ("--answer", self.answer or "")):
             if pointer and not pointer.startswith("/"):
                 raise UsageError(f"{option} {pointer}: a JSON pointer begins with /: give {option} /{pointer}")
+        answers = [one.path for one in sources(self.answers or ())]
+        if STDIN in answers:
+            raise UsageError("--answers takes files: only the rows may come from stdin")
         names = tuple(find(name).name for name in self.source or () if name != AUTO)
-        return Picked(formats=names, at=self.at, answer=self.answer)
+        return Picked(formats=names, at=self.at, answer=self.answer, answers=tuple(answers))
 
     def reading(self, given: Sequence[Source]) -> ReadOptions:
         """Return how to read these files; raises `UsageError`."""
@@ -69,15 +82,22 @@ class Files:
     def has_place(self, row: Row) -> bool:
         """Whether a row has the place that is named; False if none is."""
         try:
-            return bool(self.picked().place) and self.picked().has_place(row.value)
+            return self.picked().has_place(row.value)
         except ParseError:
             return False
 
     def note_unplaced(self, placed: int, read: int) -> None:
         """Write a note if `read` conversations were read and no row has the place that is named."""
-        place = self.picked().place
-        if place and read and not placed:
-            note(f"no row has {place}, so {'--at' if self.at else '--answer'} had no effect")
+        picked = self.picked()
+        if picked.place and read and not (placed or picked.answers):
+            note(f"no row has {picked.place}, so {'--at' if self.at else '--answer'} had no effect")
+
+    def note_unused(self, placed: int) -> None:
+        """Write a note if all rows were read, and more answers are in other files than have been `placed`."""
+        paths = self.picked().answers
+        left = len(AnswerFiles.of(paths)) - placed if paths else 0
+        if left > 0:
+            note(f"{counted_as(left, 'answer')} of no row")
 
 
 def refuse_idle(options: Mapping[str, bool], needs: str) -> None:

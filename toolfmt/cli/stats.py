@@ -42,6 +42,7 @@ def stats(
     else:
         _show(total.report())
     files.note_unplaced(total.placed, total.conversations)
+    files.note_unused(total.placed)
     note(f"{counted_as(total.conversations, 'conversation')}, {total.unreadable} unreadable")
     return 1 if total.unreadable or not total.conversations else 0
 

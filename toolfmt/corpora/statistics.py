@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, field
 
 from toolfmt.conversation import CallPart, ResultPart, Transcript, parse_failure
 from toolfmt.corpora.batches import Batch
+from toolfmt.corpora.picks import Picked
 from toolfmt.corpora.reasons import Reasons
-from toolfmt.corpora.rows import Picked, Row
+from toolfmt.corpora.rows import Row
 from toolfmt.corpora.sources import Source
 from toolfmt.corpora.tokens import count_tokens
 from toolfmt.errors import ParseError

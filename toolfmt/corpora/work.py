@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from toolfmt import jsontext
 from toolfmt.corpora.batches import Batch, ReadOptions
-from toolfmt.corpora.rows import Pick, Picked, Row, place
+from toolfmt.corpora.picks import Pick, Picked
+from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.selecting import EVERYTHING, Selection, fingerprint
 from toolfmt.corpora.sources import LINES, TABLES, Position, Source, stem
 from toolfmt.corpora.streams import packed

@@ -56,13 +56,13 @@ def read_answer(response: object, *, tools: object = None) -> ParseResult:
 
 
 def _has_no_choice(response: object) -> bool:
-    value = None if _is_event_text(response) else plain(response)
+    value = None if is_event_text(response) else plain(response)
     return is_object(value) and any(value.get(api.choices) == [] for api in ANSWERS.values())
 
 
 def answered(response: object, tools: object = None) -> AnswerEvents:
     """Read a whole answer like `read_answer`, and return its events and further information."""
-    if _is_event_text(response):
+    if is_event_text(response):
         return AnswerEvents([response], "auto", tools)
     value = plain(response)
     if value == {}:
@@ -106,7 +106,7 @@ class AnswerReader:
 
     def feed(self, chunk: object) -> list[Event]:
         """Read the next value: JSON, its text, an SDK's object, or a piece of the text of server-sent events."""
-        if not isinstance(chunk, (str, bytes)) or (self._text is None and not _is_event_text(chunk)):
+        if not isinstance(chunk, (str, bytes)) or (self._text is None and not is_event_text(chunk)):
             return self._value(chunk)
         piece = chunk.encode("utf-8", "surrogatepass") if isinstance(chunk, str) else chunk
         if self._text is None:
@@ -235,7 +235,7 @@ def _shapes(source: str) -> tuple[StepShape, ...]:
     return (*known_of(source, ANSWERS).shapes, APART)
 
 
-def _is_event_text(value: object) -> bool:
+def is_event_text(value: object) -> bool:
     """Whether a text begins like server-sent events."""
     if not isinstance(value, (str, bytes)):
         return False

@@ -7,14 +7,22 @@ exchange({"messages": [...]}, {"choices": [...]}, "openai-chat")      {"messages
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
 
 from toolfmt.conversation import Message, TextPart, Transcript
-from toolfmt.errors import ParseError
+from toolfmt.errors import FormatQuestionError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
+from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answering.answer_message import answer_message
+from toolfmt.transcripts.answers import AnswerReader, is_event_text
+from toolfmt.transcripts.comparing.loss import SEVERITIES
+from toolfmt.transcripts.fitting.shape import fit
 from toolfmt.transcripts.format import TranscriptFormat
+from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.parts.values import json_at, json_text
-from toolfmt.transcripts.reading import read, said_by
+from toolfmt.transcripts.reading import answered_by, lacks, read, said_by
 from toolfmt.transcripts.recognising import origin
 
 
@@ -66,23 +74,79 @@ def _keys(pointer: str) -> list[str]:
 def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str] = "auto") -> JsonValue:
     """Put an answer after the messages of its request: one conversation, in the format of both.
 
-    An answer is what the API answers, or its message alone, or a list of
-    messages. Raises `ParseError` for anything else.
+    An answer is what the API answers, whole or as its stream, or its message alone, a list of messages, or its text.
+    Raises `ParseError` for anything else, and for the answer of another API.
     """
-    made = origin(request, source)
+    made = shared_format(request, answer, source)
     given = request.get(made.messages) if is_object(request) else request
+    message = _message(answer)
+    answers = _answer_list(answer, made) if message is None else _written(message, made)
+    if message is not None and not answers:  # it has another place, as in a row of a prompt and its completion
+        before = read(request, made)
+        return made.write(fit(replace(before, messages=(*before.messages, message)), made.rules))
+    messages = [*message_list(given, made), *answers]
+    return {**request, made.messages: messages} if is_object(request) else messages
+
+
+def shared_format(request: JsonValue, answer: JsonValue, source: str | Collection[str]) -> TranscriptFormat:
+    """Return the format of a request; of those that read it alike, that of its answer."""
+    theirs = answered_by(answer)
+    try:
+        made = origin(request, source)
+    except FormatQuestionError as error:
+        if source != "auto" or error.conversations or not theirs:
+            raise
+        made = find(theirs[0])
+    if not theirs or known_as(made.name, ANSWERS) in theirs:
+        return made
+    if source == "auto":
+        said = read(request, made)
+        for other in map(find, theirs):
+            with suppress(ParseError):
+                if not lacks(read(request, other), said):
+                    return other
+    raise ParseError(f"the request is of {made.name}, and its answer of {theirs[0]}")
+
+
+def _answer_list(answer: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
+    """Return the messages of a whole answer, or of a list of messages, in a format."""
     whole = said_by(answer, made)
     answers = answer if whole is None else whole.get(made.messages) if is_object(whole) else None
     answers = [answers] if is_object(answers) else answers
     if not is_array(answers) or not read(answers, made).messages:
         raise ParseError(f"{made.name}: the answer has no message")
-    messages = [*message_list(given, made), *answers]
-    return {**request, made.messages: messages} if is_object(request) else messages
+    return answers
+
+
+def _message(answer: JsonValue) -> Message | None:
+    """Return the message of an answer that is text or a stream; None for another one."""
+    if isinstance(answer, str) and not is_event_text(answer):
+        return Message("assistant", (TextPart(answer),) if answer.strip() else ())
+    return None if is_object(answer) or not answered_by(answer) else _streamed(answer)
+
+
+def _streamed(stream: JsonValue) -> Message:
+    """Read the message of a stream: its text, or a list of its events' data."""
+    reader = AnswerReader()
+    pieces = stream if is_array(stream) else [stream]
+    events = [event for piece in pieces for event in reader.feed(piece)] + reader.close()
+    if reader.info.failure is not None:
+        raise ParseError(f"the answer ends with an API's error: {reader.info.failure.message}")
+    lost = ", ".join(what for code, what in reader.info.dropped if SEVERITIES[code] == "content")
+    if lost:
+        raise ParseError(f"the stream of the answer holds what only a whole answer keeps: {lost}")
+    return answer_message(events, reader.info)
 
 
 def message_list(given: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
     """Return a request's messages as a list in their format; text alone is a user message."""
     if isinstance(given, str):
-        written = made.write(Transcript((Message("user", (TextPart(given),)),)))
-        given = written.get(made.messages) if is_object(written) else written
+        return _written(Message("user", (TextPart(given),)), made)
     return list(given) if is_array(given) else [given] if is_object(given) else []
+
+
+def _written(message: Message, made: TranscriptFormat) -> list[JsonValue]:
+    if not message.parts:
+        raise ParseError(f"{made.name}: the answer has no message")
+    written = made.write(fit(Transcript((message,)), made.rules))
+    return message_list(written.get(made.messages) if is_object(written) else written, made)

@@ -21,16 +21,17 @@ from toolfmt.conversation import Message, OpaquePart, Part, ResultPart, TextPart
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answer_apis import ANSWERS, APART
 from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_message import cite
 from toolfmt.transcripts.answering.known_fields import dotted, unread
-from toolfmt.transcripts.answers import AnswerReader
+from toolfmt.transcripts.answers import AnswerReader, is_event_text
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, formats, known_as, known_of
 from toolfmt.transcripts.parts.values import at, pointer
 from toolfmt.transcripts.settings.tables import TABLES
+from toolfmt.transcripts.sse import EventText
 
 _SPOKEN: Final = frozenset({"input", "instructions", "query", "system", "systemInstruction", "system_instruction"})
 """Keys beside the messages whose text is part of the conversation in some format; other texts are not."""
@@ -38,6 +39,8 @@ ANSWER: Final = "answer"
 """The owner, in a transcript's `extra`, of an answer's data beside its message."""
 _GRAVE: Final = frozenset({"content", "meaning"})
 _SHOWN: Final = 6
+_BEGINNING: Final = 1 << 16
+"""The characters of a stream that show whose it is."""
 _LOOKED_AT: Final = 20
 """How many messages that are not wholly understood are compared with other formats."""
 
@@ -132,6 +135,26 @@ def opened(value: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
     """Return each choice of an answer as a conversation in its API's format; empty if it is not an answer."""
     api = _answering(value, made)
     return [] if api is None or not is_object(value) else api.open(value)
+
+
+def answered_by(value: JsonValue) -> list[str]:
+    """Name the APIs whose answer a value may be, whole or as a stream: its text, or a list of its events' data."""
+    if is_object(value):
+        return [name for name, api in ANSWERS.items() if api.fits(value) and api.open(value)]
+    if isinstance(value, str):
+        value = _events(value) if is_event_text(value) else None
+    if not is_array(value) or not all(map(is_object, value)):
+        return []
+    said = [item for item in value if is_object(item) and not APART.fits(item)]
+    return [name for name, api in ANSWERS.items() if said and all(map(api.fits, said))]
+
+
+def _events(text: str) -> list[JsonValue]:
+    """Return the data of a stream's first events."""
+    try:
+        return [jsontext.loads(data) for data in EventText().feed(text[:_BEGINNING])[:_SHOWN]]
+    except ParseError:
+        return []
 
 
 def said_by(answer: JsonValue, made: TranscriptFormat) -> JsonValue:

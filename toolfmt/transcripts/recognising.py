@@ -22,9 +22,22 @@ from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
 from toolfmt.transcripts.parts.values import at, json_at
-from toolfmt.transcripts.reading import described, is_column, lacks, leaves, opened, says_anything, sound, understood
+from toolfmt.transcripts.reading import (
+    answered_by,
+    described,
+    is_column,
+    lacks,
+    leaves,
+    opened,
+    says_anything,
+    sound,
+    understood,
+)
 
 _NAME_IT: Final = "name its format"
+_SAID: Final = frozenset({"answer", "output", "response"})
+"""Keys beside a conversation whose text is its answer."""
+_TEXT: Final = "text"
 _SPEAKERS: Final = ("system", "user", "assistant")
 _DEEP: Final = 4
 _WIDE: Final = 100
@@ -58,7 +71,8 @@ def recognised(value: JsonValue, among: Collection[str] = ()) -> TranscriptForma
         raise FormatQuestionError(f"the conversation may be {names}, which read it differently: {_NAME_IT}")
     if not fits:
         raise _unknown(value)
-    further = [] if among else [place for place in _places(_beside(value, fits[0])) if _adds(value, place, fits[0])]
+    beside = None if among else _beside(value, fits[0])
+    further = [place for place in _places(beside) if place.format == _TEXT or _adds(value, place, fits[0])]
     if further:
         raise _question(f"the row is {_an(fits[0].name)} conversation with more beside it: ", further, beside=True)
     return fits[0]
@@ -119,16 +133,35 @@ def _of_answer(value: JsonValue, known: Sequence[TranscriptFormat]) -> list[Tran
     return list(islice((made for name in ANSWERS for made in known if made.name == name and opened(value, made)), 1))
 
 
+def _of_stream(value: JsonValue, known: Sequence[TranscriptFormat]) -> list[TranscriptFormat]:
+    if is_object(value) or not (names := answered_by(value)) or (is_array(value) and evident(value, known)):
+        return []
+    return [made for made in known if made.name in names][:1]
+
+
 def _beside(value: JsonValue, made: TranscriptFormat) -> JsonValue:
-    """Return the lists and objects of a row that its format does not read."""
+    """Return the lists and objects of a row that its format does not read, and the text of an answer that it lacks."""
     if not is_object(value) or value.keys() <= {made.messages, "tools"} or opened(value, made):
         return None
-    beside = {key: item for key, item in value.items() if key != made.messages and (is_array(item) or is_object(item))}
+    beside = {
+        key: item for key, item in value.items() if key != made.messages and (_is_text(key, item) or _holds(item))
+    }
     if not beside:
         return None
     with reraise_as_parse_error(made.name):
-        extra = made.read(value).extra
-    return {key: item for key, item in beside.items() if f"{made.name}.{key}" in extra}
+        found = made.read(value)
+    answered = bool(found.messages) and found.messages[-1].role == "assistant"
+    unread = {key: item for key, item in beside.items() if f"{made.name}.{key}" in found.extra}
+    return {key: item for key, item in unread.items() if _holds(item) or not answered}
+
+
+def _is_text(key: str, value: JsonValue) -> bool:
+    """Whether a field beside a conversation may be the text of its answer."""
+    return key in _SAID and isinstance(value, str) and bool(value.strip())
+
+
+def _holds(value: JsonValue) -> bool:
+    return is_array(value) or is_object(value)
 
 
 def _adds(value: JsonValue, place: RowPart, made: TranscriptFormat) -> bool:
@@ -217,9 +250,11 @@ def _inner(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
 def _place(path: str, value: JsonValue) -> RowPart | None:
     """Describe a place if it contains a conversation, an answer, or one message."""
     known = sorted(formats(), key=lambda made: -made.common)
-    answer = _of_answer(value, known)
+    answer = _of_answer(value, known) or _of_stream(value, known)
     if answer:
         return RowPart(path, answer[0].name, "answer")
+    if _is_text(path[1:], value):
+        return RowPart(path, _TEXT, "answer")
     if not _holds_objects(value):
         return None
     fits = evident(value, known)
