@@ -38,6 +38,8 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]|[\]}]|-?[0-9][0-9.eE+-]*+', re.DOTALL)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _FINITE = _SCALARS - {float}
+_OBJECT: Any = dict
+_NESTED: Any = (dict, list, tuple)
 _TEXT = frozenset({str})
 _WHOLE = re.compile(r"-|[.eE].*")  # all of a number that is not in its whole part
 _CONSTANT = re.compile(r"-?(?:NaN|Infinity)")
@@ -184,17 +186,26 @@ def quoted(text: str) -> str:
 
 def too_deep(value: object, most: int = MAX_NESTING) -> bool:
     """Whether lists and objects nest more than `most` levels deep, or contain themselves."""
+    return holds(value, (), most) is None
+
+
+def holds(value: object, kinds: tuple[type, ...], most: int = MAX_NESTING) -> bool | None:
+    """Whether a value contains one of these types, which are not those of JSON; None if it is too deep."""
     level: Collection[Any] = [(value,)]
     for _ in range(most + 1):
         below: list[Any] = []
         for node in level:
-            for child in cast("dict[Any, Any]", node).values() if isinstance(node, dict) else node:
-                if child.__class__ is not str and isinstance(child, (dict, list, tuple)):
-                    below.append(cast("Any", child))  # noqa: PERF401 - a comprehension costs more for few members
+            for child in node.values() if isinstance(node, _OBJECT) else node:
+                if child.__class__ is str:
+                    continue
+                if isinstance(child, _NESTED):
+                    below.append(child)
+                elif isinstance(child, kinds):
+                    return True
         if not below:
             return False
         level = below if len(below) < MANY else {id(node): node for node in below}.values()
-    return True
+    return None
 
 
 def check_depth(value: object, what: str) -> None:
@@ -345,8 +356,7 @@ def _plain(value: JsonValue) -> bool:
     while pending:
         node = pending.pop()
         members: Collection[Any] = ()
-        if isinstance(node, dict):
-            node = cast("dict[Any, Any]", node)
+        if isinstance(node, _OBJECT):
             if not (_TEXT.issuperset(map(type, node)) or all(isinstance(key, str) for key in node)):
                 return False
             members = node.values()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, cast
 
 from toolfmt.conversation import MediaPart
 from toolfmt.errors import LimitExceededError
-from toolfmt.jsontext import MANY, MAX_NESTING, is_array, is_object
+from toolfmt.jsontext import MAX_NESTING, holds, is_array, is_object
 from toolfmt.model import JsonValue
 
 _DATA_URL: Final = re.compile(r"data:([^;,]*)((?:;[^;,=]+=[^;,]*)*);base64,", re.IGNORECASE)
@@ -54,29 +54,10 @@ def with_base64(value: Any, what: str = "") -> Any:
 
     Raises `LimitExceededError` if the value, called `what`, is nested too deeply; without a name it is not checked.
     """
-    found = _holds_bytes(value)
+    found = holds(value, _BYTES)
     if found is None and what:
         raise LimitExceededError(f"{what} is nested more than {MAX_NESTING} levels deep")
     return _encoded(value) if found else value
-
-
-def _holds_bytes(value: object) -> bool | None:
-    """Whether a value contains bytes; None if it is nested too deeply."""
-    level: Collection[Any] = [[value]]
-    for _ in range(MAX_NESTING + 1):
-        below: list[Any] = []
-        for node in level:
-            for child in cast("dict[Any, Any]", node).values() if isinstance(node, dict) else node:
-                if child.__class__ is str:
-                    continue
-                if isinstance(child, (dict, list, tuple)):
-                    below.append(cast("Any", child))
-                elif isinstance(child, _BYTES):
-                    return True
-        if not below:
-            return False
-        level = below if len(below) < MANY else {id(node): node for node in below}.values()
-    return None
 
 
 def _encoded(value: Any) -> Any:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 from toolfmt import jsontext
@@ -79,13 +80,10 @@ Point: TypeAlias = "tuple[Callable[[JsonValue], JsonObject | None], Callable[[Js
 Further: TypeAlias = Callable[["JsonObject", Any, frozenset[str]], None]
 """Copies a block's fields beyond its row's keys into the part."""
 _NEW: Final[dict[type, Callable[[], Part]]] = {
-    TextPart: lambda: TextPart(""),
-    ReasoningPart: lambda: ReasoningPart(""),
-    RefusalPart: lambda: RefusalPart(""),
-    MediaPart: lambda: MediaPart("document"),
-    CallPart: lambda: CallPart(""),
+    **{kind: partial(kind, "") for kind in (TextPart, ReasoningPart, RefusalPart, CallPart)},
+    MediaPart: partial(MediaPart, "document"),
     ResultPart: ResultPart,
-    JsonPart: lambda: JsonPart(None),
+    JsonPart: partial(JsonPart, None),
 }
 
 
@@ -133,7 +131,7 @@ class PartTable:
 
     def read(self, item: JsonValue) -> Part:
         """Read a block; an unknown one is kept unchanged."""
-        if not is_object(item):
+        if item.__class__ is not dict and not is_object(item):
             return TextPart(item) if self._strings and isinstance(item, str) else OpaquePart(self.owner, item)
         block = item if self._spelled is None else self._spelled(item)
         if self._tag:

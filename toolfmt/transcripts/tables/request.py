@@ -133,16 +133,20 @@ class RequestTable:
     """Whether a request is always an object; otherwise messages alone are written as a list."""
     words: Mapping[str, str] = field(default_factory=dict[str, str], init=False)
     """The format's word for each role; results without a role of their own are the user's."""
+    handled: AbstractSet[str] = field(default=frozenset(), init=False, repr=False)
+    """The keys of a message that are read, or have no meaning, beside those of the fields."""
     plan: Callable[[tuple[str, ...], Role], tuple[Sequence[MessageField], Sequence[MessageField]]] = field(
         init=False, repr=False, compare=False
     )
     """Selects the fields of a message by its keys and role: those before the content, and the others."""
 
     def __post_init__(self) -> None:
-        """Compute the words and the plan of the fields."""
+        """Compute the words, the known keys and the plan of the fields."""
         words: dict[str, str] = {role: name for name, role in list(self.roles.items())[::-1]}
         others = {"developer": words.get("system", ""), "tool": words.get("user", "")}
         object.__setattr__(self, "words", others | words)
+        named = {self.name} if self.name or self.fields else set[str]()
+        object.__setattr__(self, "handled", self.ignored | {self.role, self.content} | named)
         object.__setattr__(self, "plan", lru_cache(256)(self._planned))
 
     def _planned(self, keys: tuple[str, ...], role: Role) -> tuple[Sequence[MessageField], Sequence[MessageField]]:
@@ -209,7 +213,7 @@ class RequestTable:
         read = self.read_message or self.read_plain
         again, content = self._read_alike(sent), self.content if self.texts and self.read_message is None else ""
         for at, item in enumerate(items):
-            if not is_object(item):
+            if item.__class__ is not dict and not is_object(item):
                 raise ParseError(f"{where}/{at}: a message is an object, not {type(item).__name__}")
             given = item.get(speaker)
             text = item.get(content) if len(item) == 2 else None  # noqa: PLR2004 - content and role
@@ -278,12 +282,14 @@ class RequestTable:
         """Write messages; unchanged ones as they were read."""
         items: list[JsonValue] = []
         if self.write_run is None:
-            plain = self.texts and self.write_message is None
+            plain, write = self.texts and self.write_message is None, self.write_message or self.write_plain
             for message in messages:
-                if plain and message.plain and message.origin != self.owner:
+                if message.origin == self.owner:
+                    items += (message.source,) if self.read_items is None else message.source
+                elif plain and message.plain:
                     items.append({self.role: self.words[message.role], self.content: message.plain})
                 else:
-                    items += self.write_one(message)
+                    items += write(message)
         else:
             for kept, new in kept_or_new(messages, self.owner, answered_inside=self.answered_inside):
                 items += () if new else (kept,)
@@ -308,12 +314,6 @@ class RequestTable:
                 number += 1
             yield {key: f"{start}{number}", **item}
 
-    def write_one(self, message: Message) -> Iterable[JsonValue]:
-        """Write a message; an unchanged one as it was read."""
-        if message.origin == self.owner:
-            return (message.source,) if self.read_items is None else message.source
-        return (self.write_message or self.write_plain)(message)
-
     def read_plain(self, item: JsonObject, role: Role) -> Message:
         """Read a regular message."""
         if not (self.texts or is_array(item.get(self.content))):
@@ -321,10 +321,10 @@ class RequestTable:
         if role == "tool" and self.result is not None:
             return Message(role, (self.result[0](item),))
         if not (self.fields or self.name):
-            extra = rest(item, self.ignored | {self.role, self.content}, self.owner)
-            return Message(role, self.blocks.read_key(item, self.content), extra=extra)
+            extra = {} if item.keys() <= self.handled else rest(item, self.handled, self.owner)
+            return Message(role, self.blocks.read_key(item, self.content), None, extra)
         parts: list[Part] = []
-        known: AbstractSet[str] = self.ignored | {self.role, self.content, self.name}
+        known: AbstractSet[str] = self.handled
         before, after = self.plan(tuple(item), role)
         for one in before:
             known |= one.read(item, parts)
@@ -343,14 +343,12 @@ class RequestTable:
         """Write a regular message."""
         if message.role == "tool" and self.result is not None:
             return [self.result[1](part) for part in message.parts if isinstance(part, ResultPart)]
-        part = message.parts[0] if len(message.parts) == 1 else None
-        bare = message.name is None and not message.extra
-        if bare and self.texts and type(part) is TextPart and part.text and not (part.extra or part.citations):
-            return ({self.role: self.words[message.role], self.content: part.text},)
         item: JsonObject = {self.role: self.words[message.role], self.content: ""}
         if message.name is not None and self.name and self.names:
             item[self.name] = message.name
-        spoken, has_fields, instead = self._write_fields(message.parts, item)
+        spoken, has_fields, instead = message.parts, False, False
+        if self.fields:
+            spoken, has_fields, instead = self._write_fields(message.parts, item)
         if self.write_content is not None:
             content = self.write_content(spoken, message.role)
         else:
@@ -367,8 +365,6 @@ class RequestTable:
 
     def _write_fields(self, parts: Sequence[Part], item: JsonObject) -> tuple[Sequence[Part], bool, bool]:
         """Write the fields beside the content; return the parts left for it, and two flags about the fields."""
-        if not self.fields:
-            return parts, False, False
         has_fields = instead = False
         spoken, kinds = parts, set(map(type, parts))
         for one in self.fields:
