@@ -66,9 +66,9 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     command += [] if "--port" in arguments else ["--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        line = next(line for line in server.stderr if "running on" in line)
+        line = next(line for line in server.stderr if '"url"' in line)
         try:
-            yield server, line.split("running on ")[1].split()[0]
+            yield server, json.loads(line)["url"]
         finally:
             server.terminate()
             server.communicate(timeout=60)

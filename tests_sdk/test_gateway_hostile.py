@@ -60,10 +60,10 @@ def process(folder: Path, upstream: str, *rules: str, back: str = "", files: int
     command = [sys.executable, "-m", "toolfmt", "serve", str(config), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        line = next(line for line in server.stderr if "running on" in line)
+        line = next(line for line in server.stderr if '"url"' in line)
         if files:
             resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (files, files))
-        made = Process(line.split("running on ")[1].split()[0], server.pid, [])
+        made = Process(json.loads(line)["url"], server.pid, [])
         reader = Thread(target=made.log.extend, args=(server.stderr,), daemon=True)
         reader.start()
         try:

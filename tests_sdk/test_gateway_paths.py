@@ -108,8 +108,7 @@ def test_a_grammar_that_cannot_be_had_is_logged(caplog: pytest.LogCaptureFixture
 def test_the_start_says_what_to_put_into_each_client(config: Any, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {"backs": {"it": {"url": "http://127.0.0.1:9"}}, "routes": [{"backs": ["it"]}], **config}
     with serving(CALL) as upstream, gateway(before(upstream, "openai-chat")) as url:
-        port = int(url.rpartition(":")[2])
-        said = client_settings(Config.model_validate(whole), port)
+        said = client_settings(Config.model_validate(whole), url)
         assert f"its API key is {key}:" in said
         for name, value in re.findall(r"(\w+)=(\S+)", said):
             monkeypatch.setenv(name, value)

@@ -15,7 +15,8 @@ from rawserver import head, raw
 from test_gateway_faults import ASKS, BEGUN, ENDED, chunk
 from test_gateway_traces import exported as exported  # noqa: PLC0414 - a fixture
 
-from toolfmt.gateway.config import Config
+from toolfmt.gateway.app import make_app
+from toolfmt.gateway.config import Back, Config, FieldError, ModelRoute
 from toolfmt.gateway.store import Store
 
 DOOR, BACK, HEADER, FIELD, PERSON = (
@@ -80,3 +81,12 @@ def test_no_secret_of_the_configuration_leaves_it(
     assert len(exported.get_finished_spans()) > len(ASKS)
     for canary in (*KEYS, PERSON):
         assert [text[:300] for text in shown if canary in text] == [], canary
+
+
+@pytest.mark.parametrize("key", ["none", "changeme", "12345678", "correct-horse"])
+def test_a_key_that_an_answer_may_contain_by_chance_is_refused(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BACK_KEY", key)
+    back = Back(url="http://127.0.0.1:9", key_env="BACK_KEY")
+    with pytest.raises(FieldError, match=r"^backs/it/key_env: a key has 16 characters, or 8 with") as caught:
+        make_app(Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),)))
+    assert key not in str(caught.value)

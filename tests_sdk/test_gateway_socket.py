@@ -53,6 +53,24 @@ def test_several_answers_come_over_one_connection(tmp_path: Path) -> None:
     assert len(upstream.requests) == 2
 
 
+def test_an_earlier_answer_needs_a_store_unless_the_back_keeps_it() -> None:
+    with (
+        serving(CALL, Answer("It rains.")) as upstream,
+        gateway(before(upstream, "anthropic")) as url,
+        OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client,
+        client.responses.connect(max_retries=0) as connection,
+    ):
+        connection.response.create(model="m", input="Weather?", tools=[LOOK])
+        first = received(connection).response
+        connection.response.create(model="m", input="And now?", previous_response_id=first.id)
+        failed = received(connection)
+        assert (failed.status, failed.error.param) == (400, "previous_response_id")
+        assert "send it whole, or set `store` in the gateway's configuration" in failed.error.message
+        connection.response.create(model="m", input="And now?")
+        assert received(connection).response.status == "completed"
+    assert len(upstream.requests) == 2
+
+
 def test_what_fails_is_an_error_and_the_connection_goes_on() -> None:
     slow = Body(429, '{"error": {"message": "slow down"}}')
     with (

@@ -124,11 +124,16 @@ def _run(config: Config, app: Starlette) -> None:
             ) from None
         listener.set_inheritable(True)
         listener.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end
-        said = client_settings(config, listener.getsockname()[1])
+        url = _url(config, listener.getsockname()[1])
+        limits = [name for name, key in config.keys.items() if key.requests_per_minute or key.concurrent]
+        if config.workers > 1 and limits:
+            said = f"each of the {config.workers} workers counts the limits of a key for itself"
+            log_line(logging.WARNING, {"message": said, "keys": limits})
         if sys.stderr.isatty():
-            sys.stderr.write(f"{said}\n")
+            sys.stderr.write(f"{client_settings(config, url)}\n")
         else:  # a log, which has a line of JSON for everything
-            log_line(logging.INFO, {"message": said})
+            clients = {name: f"{url}{path}" for name, path, _ in _CLIENTS}
+            log_line(logging.INFO, {"message": _BEGAN, "url": url, "clients": clients, "api_key": _key(config)})
         with suppress(KeyboardInterrupt):
             if config.workers > 1:
                 Multiprocess(serving, [listener]).run()
@@ -171,17 +176,22 @@ _GEMINI_CLI: Final = (
     'Gemini CLI also needs {"security": {"auth": {"selectedType": "gemini-api-key"}}} in ~/.gemini/settings.json, '
     "and the key in GEMINI_API_KEY."
 )
+_BEGAN: Final = "The gateway is running"
 _DOCS: Final = "docs/how-to/run-a-gateway.md in toolfmt's repository"
 
 
-def client_settings(config: Config, port: int) -> str:
-    """Say which variable to set for which client, and what its API key is."""
+def _url(config: Config, port: int) -> str:
     host = "127.0.0.1" if config.host in _ANYWHERE else config.host
-    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def client_settings(config: Config, url: str) -> str:
+    """Say which variable to set for which client, and what its API key is."""
     rows = [f"  {f'{name}={url}{path}':<46}  # {client}" for name, path, client in _CLIENTS]
-    began = f"The gateway is running on {url} (CTRL+C ends it)."
     title = f"Set one of these for your client; its API key is {_key(config)}:"
-    return "\n".join((began, title, *rows, _GEMINI_CLI, f"Other clients and settings: {_DOCS}"))
+    return "\n".join(
+        (f"{_BEGAN} on {url} (CTRL+C ends it).", title, *rows, _GEMINI_CLI, f"Other clients and settings: {_DOCS}")
+    )
 
 
 def _key(config: Config) -> str:

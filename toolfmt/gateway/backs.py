@@ -19,8 +19,8 @@ from toolfmt.errors import ParseError
 from toolfmt.gateway.access import HOPS, hops
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
-from toolfmt.gateway.concealing import MARK, Concealer
-from toolfmt.gateway.config import HEADER, Config, secret, using
+from toolfmt.gateway.concealing import MARK, Concealer, concealable
+from toolfmt.gateway.config import HEADER, Config, FieldError, secret, using
 from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.gateway.threads import decode, encode, worked
@@ -78,6 +78,13 @@ class Upstream:
             with using(*place, "tokenizer"):
                 load(back.tokenizer)
         key = secret(back, *place)
+        if key and not concealable(key):
+            raise FieldError(
+                "a key has 16 characters, or 8 with letters and digits: a shorter one may be a word of an answer, and "
+                "would reach clients if the back quotes it; leave it out for a server that needs no key",
+                *place,
+                "key_file" if back.key_env is None else "key_env",
+            )
         self._key = key or ""
         self.concealer = Concealer(self._key)
         """Replaces the key in what the back answers."""

@@ -22,11 +22,16 @@ _MIXED: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z]).{8,}")
 _ESCAPED: Final[Mapping[str, str]] = {'"': r"\\\"", "\\": r"\\\\", "/": r"\\?/"}
 
 
+def concealable(key: str) -> bool:
+    """Whether no answer contains a key unless its back has quoted it."""
+    return len(key) >= _LONG or _MIXED.fullmatch(key) is not None
+
+
 class Concealer:
     """Replaces a key in answers; nothing if the key is a word that an answer may well contain."""
 
     def __init__(self, key: str) -> None:
-        self._key = key if len(key) >= _LONG or _MIXED.fullmatch(key) else ""
+        self._key = key if concealable(key) else ""
         escaped = (rf"(?:{_ESCAPED.get(one, re.escape(one))}|\\u00(?i:{ord(one):02x}))" for one in self._key)
         self._in_json = re.compile("".join(escaped).encode())
 
