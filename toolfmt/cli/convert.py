@@ -87,6 +87,13 @@ def convert(  # noqa: PLR0913 - one argument for each option
     losses: Annotated[
         bool, Parameter(help="Write each row as an object with the conversation, its losses and its source.")
     ] = False,
+    columns: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="Write the conversations of a table as columns of lists and structs, such as messages and tools.",
+        ),
+    ] = False,
     jobs: Annotated[int, Parameter(alias="-j", help="The number of processes.")] = 1,
     resume: Annotated[bool, Parameter(help="Resume the interrupted run that wrote this output.")] = False,
     overwrite: Annotated[bool, Parameter(help="Start again and replace the output of an interrupted run.")] = False,
@@ -108,7 +115,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     refuse_idle({"--quarantine": quarantine is not None and on_error != "quarantine"}, "--on-error is quarantine")
     side = quarantine or Path(f"{out.rstrip('/')}.quarantine.jsonl" if out is not None else "quarantine.jsonl")
     aside = side if on_error == "quarantine" else None
-    places = Places(out=None if out is None else Path(out), folder=folder, aside=aside)
+    places = Places(out=None if out is None else Path(out), folder=folder, aside=aside, typed=columns)
     refuse_new_folders(places.out, quarantine, report)
     written: list[Written] = [("--out", one) for one in places.targets(given) or (None,)]
     written += [(option, path) for option, path in (("--quarantine", aside), ("--report", report)) if path is not None]
@@ -134,7 +141,8 @@ def convert(  # noqa: PLR0913 - one argument for each option
         beside=losses,
     )
     _refuse_together(work, given, resume=resume)
-    require(map(work.name, given))
+    require(names := list(map(work.name, given)))
+    refuse_idle({"--columns": columns and not any(one.endswith(TABLES) for one in names)}, "--out is a .parquet file")
     keep, state = _state(given, places, work, reading, resume=resume, overwrite=overwrite)
     if state is None:
         note(f"{out} is as it was: no run of it was interrupted; without --resume it is written again")

@@ -57,6 +57,14 @@ class Files:
         ),
     ] = None
     column: Annotated[str, Parameter(help="The column of a Parquet file that holds the conversation.")] = ""
+    drop_nulls: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="Fields that are null count as absent, as in Parquet: Hugging Face's exports of JSON fill in all keys "
+            "that another row has.",
+        ),
+    ] = False
     max_row: Annotated[int, Parameter(help="The maximum size of a row or session in bytes.")] = MAX_ROW
 
     def picked(self) -> Picked:
@@ -68,7 +76,7 @@ class Files:
         if STDIN in answers:
             raise UsageError("--answers takes files: only the rows may come from stdin")
         names = tuple(find(name).name for name in self.source or () if name != AUTO)
-        return Picked(formats=names, at=self.at, answer=self.answer, answers=tuple(answers))
+        return Picked(formats=names, at=self.at, answer=self.answer, answers=tuple(answers), drop_nulls=self.drop_nulls)
 
     def reading(self, given: Sequence[Source]) -> ReadOptions:
         """Return how to read these files; raises `UsageError`."""

@@ -140,6 +140,8 @@ class Places:
     out: Path | None
     folder: bool = False
     aside: Path | None = None
+    typed: bool = False
+    """Write a table's conversations as columns of lists and structs."""
 
     def targets(self, sources: Sequence[Source]) -> list[Path]:
         """Return the files that the conversations go to."""
@@ -282,7 +284,7 @@ class CorpusOutput:
         if rows == target:
             return None
         fresh = own_file(_fresh(target))
-        write_parquet(str(rows), str(fresh))
+        write_parquet(str(rows), str(fresh), typed=self._places.typed)
         fresh.replace(target)
         return rows
 

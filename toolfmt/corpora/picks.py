@@ -16,6 +16,7 @@ from typing import Final
 
 from toolfmt.conversation import Transcript
 from toolfmt.corpora.answer_files import AnswerFiles
+from toolfmt.corpora.rows import without_nulls
 from toolfmt.errors import FormatQuestionError, ParseError
 from toolfmt.jsontext import is_object, token
 from toolfmt.model import JsonValue
@@ -91,6 +92,8 @@ class Picked:
     """The JSON pointer of the answer, which becomes the last message."""
     answers: tuple[str, ...] = ()
     """The files with the answers of the rows, found by the id that both have."""
+    drop_nulls: bool = False
+    """Fields that are null count as absent."""
 
     @property
     def source(self) -> str | tuple[str, ...]:
@@ -107,6 +110,7 @@ class Picked:
 
         Raises `ParseError` if there is none, with the options to use if there are several.
         """
+        row = without_nulls(row) if self.drop_nulls else row
         if self.answers:
             return self._answered(row)
         if not (self.at or self.answer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import UTF16, LimitExceededError, ParseError, is_utf16, not_utf8
@@ -97,3 +97,10 @@ _MESSAGE: Final = frozenset({"role", "from", "content", "parts"})
 def place(row: Row) -> str:
     """Return the file and line of a row, for messages."""
     return f"{row.file}:{row.line}" if row.line else row.file
+
+
+def without_nulls(value: Any) -> Any:
+    """Copy a value without the fields of objects that are null."""
+    if is_object(value):
+        return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
+    return list(map(without_nulls, value)) if is_array(value) else value

@@ -6,8 +6,8 @@ The conversation is a column of its own (`conversation`, or the one that is
 named), as lists and structs or as JSON text; else it is made of all columns
 that its format reads. Every other column stays beside it as it is. What is
 written has the conversation as JSON text, because formats mix types that a
-column cannot. A struct's empty fields are left out: Arrow cannot tell them from
-fields that are not there.
+column cannot, or its keys as columns of lists and structs. A struct's empty
+fields are left out: Arrow cannot tell them from fields that are not there.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from toolfmt import jsontext
 from toolfmt.corpora.levels import longest_row
 from toolfmt.corpora.pages import PREFIXED, PageError, pages
-from toolfmt.corpora.rows import Row
+from toolfmt.corpora.rows import Row, without_nulls
 from toolfmt.corpora.sources import Position, Source
 from toolfmt.corpora.streams import arrow
 from toolfmt.corpora.texts import SIZE
 from toolfmt.errors import CorpusError, ParseError, ToolFmtError
+from toolfmt.jsontext import is_object
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.recognising import origin
 
@@ -96,7 +97,7 @@ class TableBatch:
     def rows(self) -> Iterator[TableRow]:
         """Return the rows."""
         first = self.end.offset - self.data.num_rows + 1
-        for at, row in enumerate(map(_without_nulls, self.data.to_pylist()), first):
+        for at, row in enumerate(map(without_nulls, self.data.to_pylist()), first):
             yield TableRow(self.source.path, at, self.columns, row)
 
     def kept(self, rows: list[int], texts: list[str]) -> bytes:
@@ -282,24 +283,70 @@ def table(texts: list[str], beside: Any = None) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def write_parquet(streams: str, path: str, group: int = 64 * SIZE) -> None:
-    """Make a Parquet file of a file of Arrow streams, one after the other; raises CorpusError if they differ."""
+def write_parquet(streams: str, path: str, *, typed: bool = False, group: int = 64 * SIZE) -> None:
+    """Make a Parquet file of a file of Arrow streams, one after the other; raises CorpusError if they differ.
+
+    `typed` writes the keys of the conversations as columns, whose types are those of all rows.
+    """
     pyarrow = arrow(_FEATURE)
-    with pyarrow.OSFile(streams) as file:
-        first = pyarrow.ipc.open_stream(file).schema if file.size() else pyarrow.schema({CONVERSATION: "string"})
-        file.seek(0)
-        with pyarrow.parquet.ParquetWriter(path, first, compression="zstd") as writer:
+    try:
+        schema = _written_schema(pyarrow, streams, path, typed=typed)
+        with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
             held: list[Any] = []
-            while file.tell() < file.size():
-                stream = pyarrow.ipc.open_stream(file)
-                if stream.schema != first:
-                    raise CorpusError(f"{path}: the inputs have different columns: convert them to a folder")
-                held.extend(stream)
-                if sum(batch.nbytes for batch in held) >= group:
+            for batch in _batches(pyarrow, streams):
+                held.append(_as_typed(pyarrow, batch, schema) if typed else batch)
+                if sum(one.nbytes for one in held) >= group:
                     writer.write_table(pyarrow.Table.from_batches(held))
                     held.clear()
             if held:
                 writer.write_table(pyarrow.Table.from_batches(held))
+    except (pyarrow.ArrowException, OverflowError) as error:
+        raise CorpusError(f"{_MIXED}: {error}") from None
+
+
+_MIXED: Final = "columns of one type each cannot hold the conversations as they are: leave out --columns"
+
+
+def _batches(pyarrow: Any, streams: str) -> Iterator[Any]:
+    """Read the batches of Arrow streams in one file."""
+    with pyarrow.OSFile(streams) as file:
+        while file.tell() < file.size():
+            yield from pyarrow.ipc.open_stream(file)
+
+
+def _written_schema(pyarrow: Any, streams: str, path: str, *, typed: bool) -> Any:
+    schema = None
+    for batch in _batches(pyarrow, streams):
+        found = _as_typed(pyarrow, batch).schema if typed else batch.schema
+        if schema is not None and typed:
+            schema = pyarrow.unify_schemas([schema, found], promote_options="permissive")
+        elif schema not in (None, found):
+            raise CorpusError(f"{path}: the inputs have different columns: convert them to a folder")
+        else:
+            schema = found
+    return schema or pyarrow.schema({CONVERSATION: "string"})
+
+
+def _as_typed(pyarrow: Any, batch: Any, schema: Any = None) -> Any:
+    """Write the keys of a batch's conversations as columns; with the final `schema`, check that nothing changes."""
+    beside = batch.drop_columns([CONVERSATION])
+    made = [jsontext.loads(text) for text in batch.column(CONVERSATION).to_pylist()]
+    rows = [value if is_object(value) else {"messages": value} for value in made]
+    names = dict.fromkeys(name for row in rows for name in row)
+    if twice := sorted(names.keys() & set(beside.schema.names)):
+        raise CorpusError(f"the column {twice[0]!r} would be written twice")
+    columns = {
+        name: pyarrow.array([row.get(name) for row in rows], schema and schema.field(name).type) for name in names
+    }
+    if schema is None:
+        return pyarrow.RecordBatch.from_arrays([*beside.columns, *columns.values()], [*beside.schema.names, *names])
+    typed = pyarrow.RecordBatch.from_pydict({name: columns.get(name) for name in names}) if names else beside
+    if not jsontext.equal(without_nulls(typed.to_pylist()), without_nulls(rows)):
+        raise CorpusError(_MIXED)
+    size = batch.num_rows
+    filled = {name: beside.column(name) for name in beside.schema.names} | columns
+    arrays = [filled[one.name] if one.name in filled else pyarrow.nulls(size, one.type) for one in schema]
+    return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _columns(batch: Any, column: str, formats: tuple[str, ...], path: str) -> Columns:
@@ -310,7 +357,7 @@ def _columns(batch: Any, column: str, formats: tuple[str, ...], path: str) -> Co
     one = column or (CONVERSATION if CONVERSATION in names else "")
     if one:
         return Columns(one, beside=tuple(name for name in names if name != one))
-    rows = [_without_nulls(row) for row in batch.to_pylist()]
+    rows = [without_nulls(row) for row in batch.to_pylist()]
     texts = tuple(name for name in names if any(_is_json(row.get(name)) for row in rows))
     for parsed in ((), texts):
         known = _known(rows, Columns(parsed=parsed), formats)
@@ -335,10 +382,3 @@ def _known(rows: list[dict[str, Any]], columns: Columns, formats: tuple[str, ...
 
 def _is_json(value: object) -> bool:
     return isinstance(value, str) and value.lstrip().startswith(("[", "{"))
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        return {name: _without_nulls(inner) for name, inner in fields.items() if inner is not None}
-    return [_without_nulls(inner) for inner in cast("list[Any]", value)] if isinstance(value, list) else value
