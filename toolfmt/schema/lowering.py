@@ -14,7 +14,7 @@ recursive type, is refused with its place.
 
 from __future__ import annotations
 
-import json
+import marshal
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from toolfmt import jsontext
-from toolfmt.errors import SchemaError, UnrepresentableError, UnsupportedSchemaError
+from toolfmt.errors import SchemaError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.lowered_places import LoweredPlaces, describe
@@ -56,25 +56,27 @@ def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:
     if jsontext.too_deep(schema, jsontext.MAX_DEPTH):
         raise UnsupportedSchemaError(f"the schema is nested more than {jsontext.MAX_DEPTH} levels deep")
     try:
-        text = jsontext.dumps(schema)
-    except UnrepresentableError:
-        text = ""
-    if not text or len(text) > _LONGEST:
+        data = marshal.dumps(schema, _PLAIN)
+    except ValueError:  # something that JSON has not
+        data = b""
+    if not data or len(data) > _LONGEST:
         return _lowered(schema, rules)
-    found = _kept(text, rules)
-    return json.loads(found) if found else schema
+    found = _kept(data, rules)
+    return marshal.loads(found) if found else schema  # noqa: S302 - what `_kept` has written
 
 
 _LONGEST: Final = 1 << 14
-"""Characters of the longest schema that is remembered."""
+"""Bytes of the longest schema that is remembered."""
+_PLAIN: Final = 2
+"""The version of `marshal` in which equal values have equal bytes, and other types other bytes."""
 
 
 @lru_cache(maxsize=256)
-def _kept(text: str, rules: SchemaRules) -> str:
-    """Return the text of a lowered schema, "" if it is accepted as it is: requests repeat their tools."""
-    schema = json.loads(text)
+def _kept(data: bytes, rules: SchemaRules) -> bytes:
+    """Return the bytes of a lowered schema, none if it is accepted as it is: requests repeat their tools."""
+    schema = marshal.loads(data)  # noqa: S302 - what `lower` has written
     found = _lowered(schema, rules)
-    return "" if found is schema else jsontext.dumps(found)
+    return b"" if found is schema else marshal.dumps(found, _PLAIN)
 
 
 def _lowered(schema: JsonObject, rules: SchemaRules) -> JsonObject:

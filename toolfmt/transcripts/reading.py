@@ -201,8 +201,10 @@ def _keys(value: JsonObject) -> str:
 
 def _answering(value: JsonValue, made: TranscriptFormat) -> AnswerApi | None:
     """Return a format's API if the value is an answer of it."""
+    if not is_object(value) or made.messages in value:
+        return None
     api = ANSWERS.get(known_as(made.name, ANSWERS))
-    return api if api is not None and is_object(value) and made.messages not in value and api.fits(value) else None
+    return api if api is not None and api.fits(value) else None
 
 
 def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:

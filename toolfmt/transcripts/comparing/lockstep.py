@@ -46,13 +46,6 @@ def _turns(messages: Sequence[Message]) -> list[Message]:
     joined: list[Part] = []
     answers = False
     for message in messages:
-        if message.plain:
-            if joined:
-                turns[-1] = Message(turns[-1].role, tuple(joined))
-                joined = []
-            turns.append(message)
-            answers = False
-            continue
         parts = message.parts
         if answers and parts and type(parts[0]) is ResultPart and not (message.extra or turns[-1].extra):
             joined = joined or [*turns[-1].parts]
@@ -82,10 +75,6 @@ def _same(a: Part, b: Part) -> bool:
         return False
     compare = _COMPARE.get(kind)
     return a == b if compare is None else compare(a, b)
-
-
-def _text(a: TextPart, b: TextPart) -> bool:
-    return a.text == b.text and a.citations == b.citations and a.extra == b.extra
 
 
 def _call(a: CallPart, b: CallPart) -> bool:
@@ -131,7 +120,7 @@ def _result(a: ResultPart, b: ResultPart) -> bool:
     )
 
 
-_COMPARE: Final[dict[type, Callable[..., bool]]] = {TextPart: _text, CallPart: _call, ResultPart: _result}
+_COMPARE: Final[dict[type, Callable[..., bool]]] = {CallPart: _call, ResultPart: _result}
 
 
 SIDE: Final = {"system": "system", "developer": "system", "user": "user", "tool": "user", "assistant": "assistant"}

@@ -100,7 +100,7 @@ def mark_plain(messages: Iterable[Message]) -> None:
         if len(parts) == 1 and type(part := parts[0]) is TextPart and not (part.extra or part.citations):
             text = part.text
             if not (message.extra or message.name is not None or message.role == "tool" or text.isspace()):
-                message.plain = text if jsontext.encodable(text) else ""
+                message.plain = text if text.isascii() or jsontext.encodable(text) else ""
 
 
 def _plain(messages: Iterable[Message], rules: Rules) -> bool:

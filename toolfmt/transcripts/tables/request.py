@@ -224,10 +224,13 @@ class RequestTable:
             if role is None:
                 known = f"the {speaker} is one of {', '.join(filter(None, roles))}, not {given!r}"
                 raise ParseError(f"{where}/{at}: {known if given else f'a message has a {speaker}'}")
-            try:
-                found = read(item, role) if not text or type(text) is not str or role == "tool" else _said(role, text)
-            except ParseError as error:
-                raise located(f"{where}/{at}", error) from None
+            if text and type(text) is str and role != "tool":
+                found = Message(role, (TextPart(text, (), {}),), None, {})
+            else:
+                try:
+                    found = read(item, role)
+                except ParseError as error:
+                    raise located(f"{where}/{at}", error) from None
             if isinstance(found, Message):
                 found.origin, found.source, found.where = owner, item, (where, at)
                 messages.append(found)
@@ -392,10 +395,6 @@ class RequestTable:
             written = system.write(parts)
             value |= {} if written is None else {system.key: written}
         return messages[leading:]
-
-
-def _said(role: Role, text: str) -> Message:
-    return Message(role, (TextPart(text, (), {}),), None, {})
 
 
 def objects_in(value: JsonValue, key: str = "messages") -> list[JsonObject]:
