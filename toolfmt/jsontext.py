@@ -38,7 +38,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]|[\]}]|-?[0-9][0-9.eE+-]*+', re.DOTALL)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _FINITE = _SCALARS - {float}
-_OBJECT: Any = dict
+_OBJECT: Any = dict  # not narrowed by isinstance
 _NESTED: Any = (dict, list, tuple)
 _TEXT = frozenset({str})
 _WHOLE = re.compile(r"-|[.eE].*")  # all of a number that is not in its whole part
@@ -65,8 +65,7 @@ _scan = json.JSONDecoder().raw_decode
 def loads(text: str, *, max_depth: int = MAX_DEPTH, max_digits: int = MAX_DIGITS) -> JsonValue:
     """Read one JSON value that takes up the whole text.
 
-    Raises `UnsafeInputError`, `LimitExceededError` or another `ParseError`; the
-    message says what and at which line and column.
+    Raises `UnsafeInputError`, `LimitExceededError` or another `ParseError` with the reason, the line and the column.
     """
     return _decode(text, text, 0, max_depth, max_digits)
 
@@ -87,9 +86,8 @@ def raw_value(
         words = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
         raise ParseError(f"{words} at {_where(text, error.pos)}") from None
     except ValueError:  # an integer that Python refuses to build
-        raise LimitExceededError(
-            f"a number of more than {MAX_DIGITS} digits at or after {_where(text, start)}"
-        ) from None
+        place = _where(text, start)
+        raise LimitExceededError(f"a number of more than {MAX_DIGITS} digits at or after {place}") from None
     return _decode(text[start:end], text, start, max_depth, max_digits), end
 
 
@@ -134,13 +132,10 @@ def _fits(value: JsonValue, max_depth: int) -> bool:
 
 def encodable(text: str) -> bool:
     """Whether a text holds no lone surrogate."""
-    if text.isascii():
-        return True
     try:
-        text.encode()
+        return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
@@ -355,15 +350,11 @@ def _plain(value: JsonValue) -> bool:
     pending: list[Any] = [value]
     while pending:
         node = pending.pop()
-        members: Collection[Any] = ()
-        if isinstance(node, _OBJECT):
-            if not (_TEXT.issuperset(map(type, node)) or all(isinstance(key, str) for key in node)):
-                return False
-            members = node.values()
-        elif isinstance(node, list):
-            members = cast("list[Any]", node)
-        elif isinstance(node, tuple):
+        is_dict = isinstance(node, _OBJECT)
+        odd = is_dict and not (_TEXT.issuperset(map(type, node)) or all(isinstance(key, str) for key in node))
+        if odd or isinstance(node, tuple):
             return False
+        members = node.values() if is_dict else node if isinstance(node, _NESTED) else ()
         if not _SCALARS.issuperset(map(type, members)):
             pending += [member for member in members if member.__class__ not in _SCALARS]
     return True

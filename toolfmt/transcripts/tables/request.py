@@ -204,10 +204,7 @@ class RequestTable:
         return value
 
     def read_messages(self, items: Sequence[JsonValue], key: str = "", sent: Sequence[Message] = ()) -> list[Message]:
-        """Read a list of messages under a key; each keeps its source value.
-
-        A plain message of those just `sent` is found by its text, and stands for what would be read.
-        """
+        """Read a list of messages; each keeps its source. Plain ones just `sent` are found by their texts."""
         messages: list[Message] = []
         where, owner, speaker, roles = f"/{key or self.messages}", self.owner, self.role, self.roles
         read = self.read_message or self.read_plain
@@ -224,7 +221,7 @@ class RequestTable:
             if role is None:
                 known = f"the {speaker} is one of {', '.join(filter(None, roles))}, not {given!r}"
                 raise ParseError(f"{where}/{at}: {known if given else f'a message has a {speaker}'}")
-            if text and type(text) is str and role != "tool":
+            if text and given and type(text) is str and role != "tool":
                 found = Message(role, (TextPart(text, (), {}),), None, {})
             else:
                 try:
