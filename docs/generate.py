@@ -113,7 +113,7 @@ def linked(dialect: str) -> str:
 def error_page() -> str:
     """Show the tree of exceptions, and each in a line."""
     first, tree, rest = cleandoc(errors.__doc__ or "").split("\n\n", 2)
-    homes = ("errors", "execution.records", "agents.state")
+    homes = ("errors", "events", "execution.records", "agents.state")
     nodes = (node for home in homes for node in source(home).body if isinstance(node, ast.ClassDef))
     found = [node for node in nodes if node.name.endswith("Error")]
     rows = ((f"`{node.name}`", codes(map(ast.unparse, node.bases)), doc(node).split("\n")[0]) for node in found)

@@ -9,7 +9,6 @@ from .detection import detect as detect
 from .dialect.record import Dialect as Dialect
 from .dialect.record import Limits as Limits
 from .errors import ConversionError as ConversionError
-from .errors import MalformedCallError as MalformedCallError
 from .errors import ParseError as ParseError
 from .errors import ToolFmtError as ToolFmtError
 from .errors import UnknownDialectError as UnknownDialectError
@@ -18,6 +17,7 @@ from .events import CallEnd as CallEnd
 from .events import CallFailed as CallFailed
 from .events import CallStart as CallStart
 from .events import Event as Event
+from .events import MalformedCallError as MalformedCallError
 from .events import Notice as Notice
 from .events import ReasoningDelta as ReasoningDelta
 from .events import TextDelta as TextDelta

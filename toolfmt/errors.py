@@ -7,7 +7,7 @@
     ├─ RenderError (ValueError)  ─ UnrepresentableError · TemplateError ─ TemplateRefusedError
     ├─ SchemaError (ValueError)  ─ UnresolvableReferenceError · UnsupportedSchemaError
     ├─ ResponseTemplateError (ValueError)
-    ├─ ParseError (ValueError)   ─ MalformedCallError · UnsafeInputError · LimitExceededError · FormatQuestionError
+    ├─ ParseError (ValueError)   ─ MalformedCallError* · UnsafeInputError · LimitExceededError · FormatQuestionError
     ├─ ConversionError (ValueError)   CorpusError (ValueError)
     ├─ ArgumentsError (ValueError)
     ├─ DeferredCall the result of a call comes later (not a failure)
@@ -15,7 +15,7 @@
     └─ ExecutionError (RuntimeError) ─ UnknownToolError (LookupError) · ToolTimeoutError · ServerError · DriverError
                                        ToolCallError* · PolicyError* · AgentFailedError*
 
-Names with a star are in `toolfmt.execution`, beside the records that they carry.
+Names with a star are beside the records that they carry: in `toolfmt.events` and `toolfmt.execution`.
 
 A caller's mistake raises at once. A model's mistake is a value (an event, a
 failure in the result); `ParseResult.raise_for_failures` turns those into an
@@ -34,8 +34,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from toolfmt.events import CallFailed
 
 
 _PACKAGE = os.path.dirname(__file__)  # noqa: PTH120 - `pathlib` takes longer to load than all of this
@@ -180,15 +178,6 @@ class FormatQuestionError(ParseError):
         super().__init__(message)
         self.conversations = tuple(conversations)
         self.answers = tuple(answers)
-
-
-class MalformedCallError(ParseError):
-    """One failed call of a `ParseResult`, as an exception."""
-
-    def __init__(self, failure: CallFailed) -> None:
-        """Wrap the failure; it stays available as `failure`."""
-        super().__init__(f"call {failure.index}: {failure.reason}: {failure.detail}")
-        self.failure = failure
 
 
 class UnsafeInputError(ParseError):

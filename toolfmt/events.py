@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from operator import is_
 from typing import Final, TypeAlias
 
+from toolfmt.errors import ParseError
 from toolfmt.model import ToolInvocation
 
 Span: TypeAlias = tuple[int, int]
@@ -86,6 +87,15 @@ class CallFailed:
     span: Span
     name: str = ""
     dialect: str = field(default="", compare=False)
+
+
+class MalformedCallError(ParseError):
+    """One failed call of a `ParseResult`, as an exception."""
+
+    def __init__(self, failure: CallFailed) -> None:
+        """Wrap the failure; it stays available as `failure`."""
+        super().__init__(f"call {failure.index}: {failure.reason}: {failure.detail}")
+        self.failure = failure
 
 
 @dataclass(slots=True)

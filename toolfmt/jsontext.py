@@ -16,16 +16,16 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from jiter import from_json
 from pydantic_core import to_json
 
 from toolfmt.errors import LimitExceededError, ParseError, UnrepresentableError, UnsafeInputError
 
-if TYPE_CHECKING:
-    from toolfmt.model import JsonObject, JsonValue  # imports pydantic
-
+JsonValue: TypeAlias = Any
+"""A JSON value: None, bool, int, float, str, list or dict with str keys. Not checked on construction."""
+JsonObject: TypeAlias = dict[str, Any]
 MAX_DEPTH: Final = 128
 """Levels of nesting read by default; the decoder's own bound is 201."""
 MAX_NESTING: Final = MAX_DEPTH + 32

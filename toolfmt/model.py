@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
 from functools import cached_property, wraps
-from typing import Any, Literal, Self, TypeAlias, cast
+from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, computed_field, model_validator
+from pydantic_core import PydanticSerializationError
 
-JsonValue: TypeAlias = Any
-"""A JSON value: None, bool, int, float, str, list or dict with str keys. Not checked on construction."""
-JsonObject: TypeAlias = dict[str, Any]
+from toolfmt import jsontext
+from toolfmt.errors import ParseError, Problem, SchemaError, UnrepresentableError, not_utf8
+from toolfmt.jsontext import JsonObject, JsonValue
 
 CallProvenance: TypeAlias = Literal["api", "marker", "fenced", "bare"]
 """How a call was marked on the wire; execution may refuse the weak ones."""
@@ -29,7 +32,13 @@ Certainty: TypeAlias = Literal["exact", "tolerated", "guessed"]
 """
 
 
-class _Frozen(BaseModel):  # whose texts are strict, because pydantic would decode bytes
+_DEEPEST: Final = 200
+"""Levels of a record that pydantic reads from JSON."""
+
+
+class Record(BaseModel):  # whose texts are strict, because pydantic would decode bytes
+    """A frozen record whose JSON is strict in both directions."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @wraps(BaseModel.__init__)  # with its signature, and its mark that validation need not call it
@@ -40,19 +49,48 @@ class _Frozen(BaseModel):  # whose texts are strict, because pydantic would deco
             raise TypeError(f"{made.__name__}() takes its fields by name: {listed}")
         self.__pydantic_validator__.validate_python(fields, self_instance=self)
 
+    def model_dump_json(self, **options: Any) -> str:
+        """Write the record as JSON; raises `UnrepresentableError` with the place of what JSON cannot hold."""
+        if (wrong := jsontext.unwritable(written_fields(self))) is not None:
+            raise wrong
+        try:
+            return super().model_dump_json(**options)
+        except PydanticSerializationError:  # it writes fewer levels than a state has
+            raise UnrepresentableError("JSON", "", "it is nested too deeply") from None
 
-def written_fields(record: BaseModel) -> JsonObject:
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """Read the record from JSON; raises `ParseError`, and pydantic's ValidationError for fields that do not fit."""
+        try:
+            text = json_data if isinstance(json_data, str) else json_data.decode()
+        except UnicodeDecodeError as error:
+            raise ParseError(not_utf8(error)) from None
+        jsontext.loads(text, max_depth=_DEEPEST)  # pydantic takes NaN, and the last of two equal keys
+        return super().model_validate_json(text, **options)
+
+
+def written_fields(record: Record) -> JsonObject:
     """Return the fields of a record, and of records in them, as they are before they are written."""
-    return {name: _written(value) for name, value in record}
+    made = type(record)
+    fields = [name for name, field in made.model_fields.items() if not field.exclude]
+    return {name: _written(getattr(record, name)) for name in (*fields, *made.model_computed_fields)}
 
 
 def _written(value: object) -> JsonValue:
-    if isinstance(value, BaseModel):
-        return written_fields(value)
-    return [_written(one) for one in cast("tuple[object, ...]", value)] if isinstance(value, tuple) else value
+    match value:
+        case Record():
+            return written_fields(value)
+        case tuple():
+            return [_written(one) for one in cast("tuple[object, ...]", value)]
+        case datetime():
+            return value.isoformat()
+        case Problem():
+            return asdict(value)
+        case _:
+            return value
 
 
-class ToolDefinition(_Frozen):
+class ToolDefinition(Record):
     """A tool as shown to a model: a name, a description, a JSON Schema of its arguments.
 
     `parameters=` takes the schema, or a function without arguments that returns it on first use. `examples` are
@@ -72,7 +110,12 @@ class ToolDefinition(_Frozen):
     @cached_property
     def parameters(self) -> JsonObject:
         """The JSON Schema of the arguments, an object schema; built once, key order kept."""
-        return self.source() if callable(self.source) else self.source
+        schema: object = self.source() if callable(self.source) else self.source
+        if not jsontext.is_object(schema):
+            raise SchemaError(
+                f"tool {self.name!r}: the function in parameters= returned {schema!r:.80}, no JSON Schema"
+            )
+        return schema
 
     @property
     def is_dangerous(self) -> bool:
@@ -82,7 +125,7 @@ class ToolDefinition(_Frozen):
         return bool(self.metadata.get("dangerous", hint))  # every value but false and null counts: in doubt, it is
 
 
-class ToolInvocation(_Frozen):
+class ToolInvocation(Record):
     """A call that a model made: the tool's name and a JSON object of arguments."""
 
     name: StrictStr
@@ -96,7 +139,7 @@ class ToolInvocation(_Frozen):
     extra: JsonObject = Field(default_factory=dict, repr=False)
 
 
-class Media(_Frozen):
+class Media(Record):
     """An image, audio, video or document: its bytes in base64, or its URL."""
 
     kind: Literal["image", "audio", "video", "document"]
@@ -128,7 +171,7 @@ class Media(_Frozen):
         return f"[{self.kind}: {facts}]"
 
 
-class ToolResult(_Frozen):
+class ToolResult(Record):
     """A tool's result: a JSON value or an error's text, and media."""
 
     name: StrictStr

@@ -15,8 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Unpack
 
 from toolfmt.arguments import by_name, check_text, checked
-from toolfmt.errors import MalformedCallError
-from toolfmt.events import CallEnd, CallFailed, Notice, ReasoningDelta, TextDelta, coalesce
+from toolfmt.events import CallEnd, CallFailed, MalformedCallError, Notice, ReasoningDelta, TextDelta, coalesce
 from toolfmt.lookup.parse_options import ParseOptions, parse_settings
 from toolfmt.lookup.registry import default_registry, is_auto
 from toolfmt.parsers.checks import SEARCHED, CheckedParser, CoercingParser, UserParserGuard, unread_notices

@@ -13,7 +13,8 @@ from tests import sampling
 from tests.real.bfcl import Data
 from toolfmt import jsontext
 from toolfmt.dialect.record import Dialect
-from toolfmt.errors import MalformedCallError, SchemaError
+from toolfmt.errors import SchemaError
+from toolfmt.events import MalformedCallError
 
 
 def nodes(value: Any) -> Iterator[dict[str, Any]]:

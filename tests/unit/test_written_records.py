@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from toolfmt import Media, ToolInvocation, ToolResult
+from toolfmt import Media, ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.agents import AgentState
-from toolfmt.errors import UnrepresentableError
+from toolfmt.errors import ParseError, Problem, UnrepresentableError
 from toolfmt.execution import ToolExecution
+from toolfmt.model import Record
 
 LOOP: dict[str, Any] = {}
 LOOP["a"] = LOOP
@@ -25,6 +26,13 @@ RESULTS: dict[str, Callable[[Any], ToolResult]] = {
     "/result/extra/x": lambda value: ToolResult(name="f", extra={"x": value}),
 }
 MEDIA = ("media_type", "url", "name")
+RECORDS: dict[str, Callable[[Any], Record]] = {
+    "/arguments/x": CALLS["/call/arguments/x"],
+    "/content": RESULTS["/result/content"],
+    "/parameters/x": lambda value: ToolDefinition(name="f", parameters={"x": value}),
+    "/examples/0/x": lambda value: ToolDefinition(name="f", examples=({"x": value},)),
+    "/metadata/x": lambda value: ToolDefinition(name="f", metadata={"x": value}),
+}
 
 
 def record(call: ToolInvocation | None = None, result: ToolResult | None = None) -> ToolExecution:
@@ -66,3 +74,51 @@ def test_a_record_of_more_levels_than_are_written_is_refused(levels: int) -> Non
 def test_a_state_refuses_what_json_cannot_hold(value: Any) -> None:
     with pytest.raises(UnrepresentableError):
         AgentState.of("Hi").with_metadata(x=value).to_json()
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+def test_each_part_of_a_record_refuses_what_json_cannot_hold(value: Any) -> None:
+    for place, make in RECORDS.items():
+        with pytest.raises(UnrepresentableError) as caught:
+            make(value).model_dump_json()
+        assert caught.value.pointer.startswith(place)
+
+
+def test_a_lone_surrogate_in_a_problem_is_refused_with_its_place() -> None:
+    problems = (Problem("/\ud800", "type", "x"),)
+    with pytest.raises(UnrepresentableError, match="/problems/0/pointer"):
+        record().model_copy(update={"problems": problems}).model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        ToolDefinition(name="f", parameters={"type": "object", "properties": {"a": {"enum": [1, 1.0, "é"]}}}),
+        ToolInvocation(name="f", arguments={"n": 10**40, "x": 1.0, "l": [None, True]}, certainty="guessed"),
+        ToolResult(name="f", content=[{"a": 1}], media=(Media.of(b"x", "image/png"),)),
+        record().model_copy(update={"problems": (Problem("/a", "type", "x"),)}),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_record_comes_back_as_it_was(one: Record) -> None:
+    text = one.model_dump_json()
+    back = type(one).model_validate_json(text.encode())
+    assert back == one
+    assert back.model_dump_json() == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "f", "arguments": {"a": 1, "a": 2}}',
+        '{"name": "f", "arguments": {"a": NaN}}',
+        '{"name": "f", "arguments": {"a": "\\ud800"}}',
+        '{"name": "f", "arguments": {"a": 1e999}}',
+        '{"name": "f", "arguments": ' + '{"a":' * 300 + "1" + "}" * 301,
+        '{"name": "f"',
+        b'{"name": "\xff"}',
+    ],
+)
+def test_a_record_is_read_from_strict_json_alone(text: str | bytes) -> None:
+    with pytest.raises(ParseError):
+        ToolInvocation.model_validate_json(text)

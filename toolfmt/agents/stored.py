@@ -18,7 +18,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -33,7 +33,7 @@ from toolfmt.conversation import (
     TextPart,
 )
 from toolfmt.errors import ParseError, UnrepresentableError
-from toolfmt.model import JsonObject, JsonValue, written_fields
+from toolfmt.model import JsonObject, JsonValue, Record, written_fields
 from toolfmt.transcripts.parts.pieces import SharedSource
 
 VERSION: Final = 1
@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
     """Turn nested records into JSON; all other values stay as they are."""
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, BaseModel):
+    if isinstance(value, Record):
         return plain(written_fields(value))
     if is_dataclass(value) and not isinstance(value, type):
         tag = {"type": _TAGS[kind]} if (kind := type(value)) in _TAGS else {}

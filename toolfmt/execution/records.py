@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeAlias, cast, get_args
-
-from pydantic import BaseModel, ConfigDict
-from pydantic_core import PydanticSerializationError
+from typing import Literal, TypeAlias, cast, get_args
 
 from toolfmt import jsontext
-from toolfmt.errors import ExecutionError, Problem, ToolFmtError, UnrepresentableError, close_names, did_you_mean
-from toolfmt.model import JsonObject, JsonValue, ToolInvocation, ToolResult, written_fields
+from toolfmt.errors import ExecutionError, Problem, ToolFmtError, close_names, did_you_mean
+from toolfmt.model import JsonObject, JsonValue, Record, ToolInvocation, ToolResult
 
 FailureKind: TypeAlias = Literal[
     "unknown_tool",
@@ -61,10 +58,8 @@ def failure_kind(word: object) -> FailureKind:
     raise ValueError(f"{word!r} is not a failure: {near}")
 
 
-class ToolExecution(BaseModel):
+class ToolExecution(Record):
     """The record of one call: its result and times; `failure` says why the tool returned no result."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     """Unique to this execution; a call's own id may be missing or come twice."""
@@ -78,19 +73,6 @@ class ToolExecution(BaseModel):
     failure: FailureKind | None = None
     problems: tuple[Problem, ...] = ()
     """What is wrong with the arguments, each by its place; the result's text says the same in words."""
-
-    def model_dump_json(self, **options: Any) -> str:
-        """Write the record as JSON.
-
-        Raises `UnrepresentableError` with the place of what JSON cannot hold, such as a lone surrogate in the call.
-        """
-        read = {"call": written_fields(self.call), "result": written_fields(self.result)}
-        if (wrong := jsontext.unwritable(read)) is not None:
-            raise wrong
-        try:
-            return super().model_dump_json(**options)
-        except PydanticSerializationError:  # it writes fewer levels than a state has
-            raise UnrepresentableError("JSON", "", "it is nested too deeply") from None
 
     @property
     def value(self) -> JsonValue:
