@@ -5,15 +5,28 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests import sampling
 from tests.execution.models import Api, Texts, said, toolbox
-from toolfmt import Media, Message, ToolInvocation, ToolRegistry, default_registry, inject, parse, render_calls
+from toolfmt import (
+    Media,
+    Message,
+    ToolDefinition,
+    ToolInvocation,
+    ToolRegistry,
+    default_registry,
+    inject,
+    parse,
+    render_calls,
+)
 from toolfmt.agents import AgentLoop, AgentState, Patience, TextDriver
+from toolfmt.agents.drivers.chats import Chats
 from toolfmt.conversation import CallPart, MediaPart, ResultPart, TextPart
+from toolfmt.dialect.record import ParserOptions
 from toolfmt.execution import Approval, Executor, Permissions, ProvenancePolicy, RateLimit
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted, ToolCallStarted, ValidationFailed
 
@@ -28,6 +41,8 @@ def run(model: Any, *, start: Any = "1 + 2?", tools: Any = None, **options: Any)
     options = {"dialect": "hermes", "patience": AT_ONCE, **options}
     tools = toolbox() if tools is None else tools
     given: Any = {"executor": tools} if isinstance(tools, Executor) else {"tools": tools}
+    steps = options.pop("max_steps", None)
+    given |= {} if steps is None else {"max_steps": steps}
     loop = AgentLoop(TextDriver(model, **options), **given, on_event=events.append)
     return loop.run_sync(start), events
 
@@ -79,6 +94,36 @@ def test_an_answer_is_shown_again_as_it_was_written() -> None:
     again = Texts("ok")
     run(again, start=AgentState.from_json(state.to_json()).with_messages("Sure?"))
     assert again.chats[0][2] == {"role": "assistant", "content": answer}
+
+
+def test_an_answer_in_a_long_history_is_read_a_few_times_not_once_for_each_turn() -> None:
+    hermes, opened = default_registry().dialect("hermes"), []
+
+    def counted(options: ParserOptions) -> Any:
+        opened.append(options)
+        return hermes.open_parser(options)
+
+    turns = 30
+    model = Texts(*(ADD.replace("1}", f'{number}, "b": 2}}') for number in range(turns)), "Done.")
+    state, _ = run(model, dialect=replace(hermes, open_parser=counted), max_steps=turns + 1)
+    assert [one.result.content for one in state.executions] == [number + 2 for number in range(turns)]
+    assert [part["content"] for part in model.chats[-1] if part["role"] == "assistant"] == [
+        ADD.replace("1}", f'{number}, "b": 2}}') for number in range(turns)
+    ]
+    assert len(opened) < 4 * turns
+
+
+def test_an_answer_is_read_again_where_the_tools_have_changed() -> None:
+    chats = Chats(default_registry().dialect("hermes"), {"dialect": "hermes"})
+    text = '<tool_call>\n{"name": "add", "arguments": {"a": "1"}}\n</tool_call>'
+    whole = [Message("user", (TextPart("Hi"),)), chats.answer(text, parse(text, dialect="hermes").events)]
+    once, other = (
+        [ToolDefinition(name="add", parameters={"type": "object", "properties": {"a": {"type": kind}}})]
+        for kind in ("string", "integer")
+    )
+    shown = [chats.write(whole, tools)[0] for tools in (once, other, once)]
+    assert [chat[-1]["content"] for chat in shown] == [text] * 3
+    assert shown[0] == shown[2] != shown[1]
 
 
 def test_the_tools_role_is_the_users_and_the_stored_message_stays() -> None:

@@ -48,7 +48,7 @@ class Chats:
         self._choice = choice
         self._template = template
         self._examples: Examples = examples
-        self._format = TextChat(dialect, syntax)
+        self._format = TextChat(dialect, syntax, keeps=True)
         self._rules = text_rules(dialect, syntax)
 
     def write(

@@ -73,11 +73,11 @@ def text_rules(dialect: Dialect[str], syntax: Syntax) -> Rules:
 
 
 class TextChat:
-    """Reads and writes chat messages in one dialect."""
+    """Reads and writes chat messages in one dialect; `keeps` what it has read of a conversation that grows."""
 
-    def __init__(self, dialect: Dialect[str], syntax: Syntax) -> None:
+    def __init__(self, dialect: Dialect[str], syntax: Syntax, *, keeps: bool = False) -> None:
         self.owner = f"{PREFIX}{dialect.name}"
-        self._texts = Texts(dialect, syntax, self.owner)
+        self._texts = Texts(dialect, syntax, self.owner, keeps=keeps)
         shape = ChatShape(owner=self.owner, provider="", call_ids=False)
         self._table = replace(messages_of(shape), tools=functions_of(shape).listed())
 

@@ -34,11 +34,13 @@ def offered(tools: Sequence[ToolDeclaration] | None) -> Tools:
 class Texts:
     """Reads and writes the texts of one dialect for a format of transcripts, the `owner`."""
 
-    def __init__(self, dialect: Dialect[str], syntax: Syntax, owner: str, *further: Syntax) -> None:
+    def __init__(
+        self, dialect: Dialect[str], syntax: Syntax, owner: str, *further: Syntax, keeps: bool = False
+    ) -> None:
         """Take a dialect with its description; results are also read as `further` descriptions write them."""
         self._dialect = dialect
         self._owner = owner
-        self._turns = Turns(dialect, syntax)
+        self._turns = Turns(dialect, syntax, keeps=keeps)
         self._results = ResultReader(syntax)
         self._readers = (self._results, *map(ResultReader, further))
 
@@ -108,12 +110,13 @@ class Texts:
             return
         found = [_result(part, None if (at := answers[id(part)]) is None else calls[at]) for part in parts]
         text = self._dialect.results(found, tools)
-        back = self._results.read(text) if len(found) > 1 else ()
-        whole = back is not None and [sound(content_text(part.content, "")) for part in back] == [
-            sound(content_text(part.content, "")) for part in parts
-        ]
+        whole = len(found) == 1 or _said(self._results.read(text) or ()) == _said(parts)
         for one in [text] if whole else [self._dialect.results([result], tools) for result in found]:
             yield Message("tool", (ResultPart((TextPart(one),)),))
+
+
+def _said(parts: Sequence[ResultPart]) -> list[str]:
+    return [sound(content_text(part.content, "")) for part in parts]
 
 
 def _kept(part: ResultPart, answers: dict[int, int | None], calls: list[CallPart | None]) -> bool:

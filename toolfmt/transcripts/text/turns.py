@@ -10,9 +10,10 @@ harmless, and what the dialect cannot hold is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pydantic import ValidationError
 
@@ -30,12 +31,16 @@ from toolfmt.transcripts.parts.values import argument_object
 
 SpokenPart: TypeAlias = TextPart | ReasoningPart | CallPart
 Tools: TypeAlias = Mapping[str, "ToolDefinition"]
+_ROOM: Final = 1 << 22
+"""Characters of the answers that are kept as they were read."""
 
 
 class Turns:
-    """Reads and writes answers in one dialect."""
+    """Reads and writes answers in one dialect; one that `keeps` them reads an answer that it is shown again once."""
 
-    def __init__(self, dialect: Dialect[str], syntax: Syntax) -> None:
+    def __init__(self, dialect: Dialect[str], syntax: Syntax, *, keeps: bool = False) -> None:
+        self._keeps = keeps
+        self._kept: tuple[Tools, dict[str, list[SpokenPart]]] = ({}, {})
         self._dialect = dialect
         self._syntax = syntax
         self._server = syntax.forms[0].defaults.get("server")
@@ -50,6 +55,16 @@ class Turns:
 
     def read(self, text: str, tools: Tools) -> list[SpokenPart]:
         """Read an answer's parts in order; a call that cannot be used stays the text that it is."""
+        if not self._keeps:
+            return self._read(text, tools)
+        offered, known = self._kept
+        if offered != tools or (text not in known and sum(map(len, known)) > _ROOM):
+            self._kept = _, known = tools, {}
+        if text not in known:
+            known[text] = self._read(text, tools)
+        return [replace(part) for part in known[text]]
+
+    def _read(self, text: str, tools: Tools) -> list[SpokenPart]:
         parser = self._dialect.open_parser(ParserOptions(tools=tools))
         parts: list[SpokenPart] = []
         end = 0  # of the text so far: a blank before a call that is none is text again
