@@ -46,8 +46,8 @@ MOST_MENTIONS: Final = 500
 _DRIVE: Final = re.compile(r"\s*[a-zA-Z]:")
 _DRIVE_PATH: Final = re.compile(r"\s*[a-zA-Z]:[\\/]")
 _DEVICE: Final = re.compile(r"(?:\A|[\\/])(?:con|prn|aux|nul|com[1-9]|lpt[1-9]) *(?:[.:][^\\/]*)?\Z", re.IGNORECASE)
-_OF_WINDOWS: Final = re.compile(r"\s*\\\\|\s*(?:\\\w\w[\w .~\-]*){2,}\Z")
-"""A share, and a path from the root of a drive."""
+_OF_WINDOWS: Final = re.compile(r"\s*\\(?:\\|\?\?\\)|\s*(?:\\\w\w[\w .~\-]*){2,}\Z")
+"""A share, a path of the kernel's, and a path from the root of a drive."""
 _COMMENT: Final = re.compile(r"\s*//[ \t]")
 """A comment of a program: as a path, its first folder's name begins with a space."""
 _FILE_URL: Final = re.compile(r"file:", re.IGNORECASE)

@@ -50,7 +50,7 @@ _SHELL: Final = re.compile(
     r"|[^\s;&|()<>`\\'\"]+|.",
     re.DOTALL,
 )
-_OPTION: Final = re.compile(r"-\w(?=[/.])")
+_OPTION: Final = re.compile(r"-\w(?=[/.])|-{1,2}\w[\w\-]*=")
 _MAGIC: Final = re.compile(r"[*?\[{]")
 _CHOICES: Final = 16
 """Choices of the braces in one word that are looked at."""
@@ -91,14 +91,13 @@ def _in_shell(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
     for before, word, after in zip(words, words[1:], words[2:], strict=False):
         if word is None:
             continue
-        plain = _OPTION.sub("", word)
+        plain = _named(_OPTION.sub("", word, count=1))
         if plain in _TOPS:  # elsewhere, a division or dots in prose
             if word != plain or after is None or after[0] == "-" or (before or " ")[0] == "-":
                 yield plain
             continue
         for one in _braces(word):
-            folders = [".." if part[:1] == "." and fnmatchcase("..", part) else part for part in one.split("/")]
-            path = _without_home("/".join(folders))
+            path = _without_home("/".join(map(_named, one.split("/"))))
             top = _TOP.match(path)
             if top is not None and _MAGIC.search(top[1]):
                 globs.add(top[1])
@@ -106,6 +105,11 @@ def _in_shell(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
                     raise TooManyReadingsError("it has too many patterns of names")
             if (_CLIMBS.search(path) and path.count("/")) or (top is not None and exists(f"{os.sep}{top[1]}")):
                 yield path
+
+
+def _named(part: str) -> str:
+    """Return `..` for a pattern that names it, as `.*` does in older shells."""
+    return ".." if part[:1] == "." and fnmatchcase("..", part) else part
 
 
 def _shell_words(text: str) -> list[str | None]:
@@ -194,9 +198,14 @@ _OVERLONG: Final = re.compile(r"%c0%([89ab][0-9a-f])", re.IGNORECASE)
 _SLASHES: Final = str.maketrans("\u2044\u2215\u29f8\u2216\u29f5", "///\\\\")
 """What some systems replace by a slash where a name may hold no such character."""
 _VARIABLE: Final = re.compile(
-    r"\$\{(?:env:)?(\w++)[^{}]*+\}|\$(?:env:)?([a-z_]\w*)|%([a-z_]\w*)%|!([a-z_]\w*)!", re.IGNORECASE
+    r"\$\{(?:env:)?(\w++)[^{}]*+\}|\$(?:env:)?([a-z_]\w*)|\$([@*]|(?<=[./]\$)\d)|%([a-z_]\w*)%|!([a-z_]\w*)!",
+    re.IGNORECASE,
 )
 """A variable of any shell; one that is not set is empty there."""
+_CUT: Final = re.compile(r"\$\{(\w+)[:#%/][^{}]*\}")
+"""A part of a variable's value; that of a path may be a slash."""
+_SUBSTITUTED: Final = re.compile(r"(?<=[./\w])(?:\$\([^()]*\)|`[^`]*`)(?=[./\w])")
+"""The output of a command inside a word, which may be empty."""
 _GAP: Final = re.compile(r"\$(?:IFS\b|\{IFS\b[^{}]*\})(?:\$[0-9@*])*")
 """White space that a shell fills in, and parameters after it, which are empty."""
 _OPENS: Final = frozenset({"Pi", "Pf", "Ps"})
@@ -339,7 +348,8 @@ def _without_scheme(text: str) -> Iterator[str]:
 
 def _expanded(text: str) -> Iterator[str]:
     yield _without_home(text)
-    text = _GAP.sub(" ", text)
+    text = _SUBSTITUTED.sub("", _GAP.sub(" ", text))
+    yield _CUT.sub(lambda found: os.environ.get(found[1], "")[:1], text)
     yield _VARIABLE.sub(lambda found: os.environ.get(found[found.lastindex or 0], ""), text, count=MOST)
 
 
