@@ -17,10 +17,13 @@ import regex
 
 from toolfmt.dialect.syntax import TAG_NAME, Elements
 from toolfmt.model import JsonObject
+from toolfmt.parsers.scanning.damage import left_marker, mentioned
 from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, Head, head, literal, strip_groups
 from toolfmt.parsers.scanning.raw_ends import Around, Closer, Ends
 from toolfmt.schema import declares
 
+_CLOSING_TAG = re.compile(r"</([\w.\-]+)>").finditer
+_BREAKS = frozenset({"", "\r", "\n", "<"})
 NUMBER = r"[0-9]{1,9}"
 """An element with such a name is a list's item at this position, or an object's member."""
 
@@ -28,11 +31,11 @@ NUMBER = r"[0-9]{1,9}"
 class ElementGrammar:
     """The compiled description of one element format; shared by all parses."""
 
-    def __init__(self, elements: Elements, around: Around, *, ignore_case: bool) -> None:
-        """Compile the elements; `around` describes what surrounds the arguments."""
+    def __init__(self, elements: Elements, around: Around, own: tuple[str, ...], *, ignore_case: bool) -> None:
+        """Compile the elements; `around` describes what surrounds the arguments, `own` are the format's markers."""
         self.flags = regex.IGNORECASE if ignore_case else 0
         self.escaped, self.keys_escaped = elements.escape == "xml", elements.escape != "none"
-        self.quotes = elements.quotes
+        self.quotes, self._markers = elements.quotes, own
         self.heads: dict[str, Head] = {}
         self.closers: dict[str, str] = {}
         parts: list[str] = []
@@ -204,6 +207,24 @@ class ElementGrammar:
             opened, closed = [*opened, re.escape(quote)], [*closed, re.escape(end)]
         marks = rf"(?<![ \t`\"'(])(?:{'|'.join(opened)})|(?P<close>{'|'.join(closed)})"
         return regex.compile(marks, self.flags)
+
+    @cached_property
+    def _own(self) -> re.Pattern[str]:
+        marks = (re.escape(one) + ("" if one[-1:] in "]>[" else "[^<>]{0,64}>") for one in self._markers if "<" in one)
+        return re.compile("|".join(marks) or r"(?!)")
+
+    def left_in(self, text: str, closer: str, schema: JsonObject | None) -> str:
+        """Return a marker that a slip left in a value before its `closer`; `schema` is that of the arguments."""
+        if found := left_marker(text, closer, self._own):
+            return found
+        for end in _CLOSING_TAG(text) if "</" in text else ():
+            token = self.closers["member"].partition("</")[0].strip()
+            before, after = text[: end.start()].removesuffix(token), text[end.end() :]
+            declared = self.keyed_by_tag and declares(schema, end[1])
+            due = declared or (after[:1] not in _BREAKS and self._own.fullmatch(end.group()))
+            if due and f"<{end[1]}" not in before and not mentioned(before, after):
+                return end.group()
+        return ""
 
     def open_values(self, text: str, schema: JsonObject | None, begun: int) -> int:
         """Return the number of values open after a text; `begun` were open before it."""

@@ -168,8 +168,9 @@ class ElementReader:
         )
         if text and key not in members.values:
             spot = Spot(key, closer, parent, inner, wire_type, 1, siblings=schema)
-            yield from self._raw(cur, members.string(key), spot)
+            raw = yield from self._raw(cur, members.string(key), spot)
             members.end_string(key)
+            self._refuse_marks(cur, str(members.values[key]), raw, spot)
         else:
             value = yield from self.value(cur, Spot(key, closer, parent, inner, wire_type, 1, members.later, schema))
             members.add(key, value, (start, cur.at))
@@ -233,25 +234,19 @@ class ElementReader:
         if groups.get("unclosed"):
             self.draft.note("unclaimed", f"no part of the format: {groups['unclosed'][:60]!r}", *span)
         value: str | None = None
-        for name, text in tag.strays:
+        for name, given in tag.strays:
             if tag.empty and value is None and name == "value":
-                value = text
+                value = given
                 self.draft.note("misplaced", "an argument's value was given as an attribute", *span)
             else:
-                self.strays.add(name, text, span)
+                self.strays.add(name, given, span)
         wire_type = tag.slots.get("type", "")
         flag = tag.slots.get("string", "")
         found = self.grammar.types.get(wire_type, wire_type) or BY_FLAG.get(flag.lower(), flag)
         if found not in KNOWN:
             self.strays.ignore(found, span)
-        return Opened(
-            kind,
-            tag.slots.get("key", ""),
-            found,
-            (value or "") if tag.empty else None,
-            tag.odd or unclosed,
-            tag.unquoted,
-        )
+        text = (value or "") if tag.empty else None
+        return Opened(kind, tag.slots.get("key", ""), found, text, tag.odd or unclosed, tag.unquoted)
 
     def value(self, cur: Cursor, spot: Spot) -> Reading[JsonValue]:
         """Read one value and its closer: children, or raw text typed by the schema."""
@@ -268,6 +263,7 @@ class ElementReader:
         pieces = Pieces()
         at = cur.at
         raw = yield from self._raw(cur, pieces, spot)
+        self._refuse_marks(cur, pieces.text(), raw, spot)
         if spot.later and not spot.type:
             text = Untyped(pieces.text())
             text.verbatim = raw.verbatim
@@ -341,6 +337,11 @@ class ElementReader:
             detail = "a closing tag without structure after it was read as text"
             self.draft.note("ambiguous_closer", detail, *raw.ambiguous)
         return raw
+
+    def _refuse_marks(self, cur: Cursor, text: str, raw: RawText, spot: Spot) -> None:
+        """Refuse a value in which a slip left a marker."""
+        if raw.bare and (mark := self.grammar.left_in(text, spot.closer.text, spot.siblings)):
+            raise Malformed("malformed", f"{mark[:60]!r} is left in the value of {spot.key[:60]!r}", cur.at)
 
     def _opener(self, cur: Cursor, schema: JsonObject | None) -> Reading[regex.Match[str] | None]:
         """Match an argument's tag; None also before the next call, if this one's closer is missing."""

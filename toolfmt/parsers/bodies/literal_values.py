@@ -51,7 +51,7 @@ _SET: Final = regex.compile(
 )
 """The brace of a set: its first value is not a key."""
 _WHOLE_WORD: Final = regex.compile(r"""([^\s,;:()\[\]{}='"<#]{1,5000}+)(?=\s{0,256}[,\]}])""")
-_MARKUP = re.compile(r"\s*(?:&(?:lt|gt|quot|#\d{1,3});|[<>|)\]}\u2039\u203a\xab\xbb\uff5c])").match
+_MARKUP = re.compile(r"\s*(?:&(?:lt|gt|quot|#\d{1,3});|[<>|)\]}\u2039\u203a\xab\xbb\uff02\uff1c\uff1e\uff5c])").match
 """Matches the beginning of a string whose quote is missing."""
 _ODD_BARE: Final = re.compile(r"\s*(?:[:,=()\[\]{}'\"\u2018-\u201d]|/[/*]|\.\.\.|\Z)").match
 """What an unquoted string cannot be: empty, or begun by structure or a typographic quote."""
@@ -155,6 +155,8 @@ class LiteralReader:
         if found is None or (name is not None and name not in self._tools):
             return False
         apart = found.group().partition(name)[0] if name else ","
+        if self._cur.since(self._draft.start).rstrip()[-1:] == ",":
+            return False  # the next argument was due
         if (name == self._draft.name and not _SEPARATED(apart)) or (yield from repeats(self._cur, self._draft.start)):
             return False  # the call was given up and is written again
         self._note("the arguments are not closed", "missing_close", guessed=True)

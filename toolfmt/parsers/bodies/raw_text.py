@@ -71,6 +71,8 @@ class RawText:
         """Whether the value has no closing tag: it ended with its call, or before the next argument."""
         self.verbatim = False
         """Whether a verbatim quote protected the value."""
+        self.bare = False
+        """Whether there is text outside a quote that may contain markup: in an escaped format, text with a `<`."""
         self.misspelt: Span | None = None
         """The span of a misspelt closer."""
         self.ambiguous: Span | None = None
@@ -374,6 +376,7 @@ class RawText:
 
     def _pass(self, cur: Cursor, end: int, ends: Ends, *, whole: bool = False) -> None:
         text = cur.buf[cur.pos : end]
+        self.bare = self.bare or ("<" in text if ends.escaped else not self.verbatim)
         if ends.escaped and "&" in text:
             part = None if whole or cur.eof else PARTIAL.search(text)
             if part is not None:

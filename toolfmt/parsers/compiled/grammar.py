@@ -12,7 +12,7 @@ from functools import cached_property
 
 import regex
 
-from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME, Form, Pair, Syntax
+from toolfmt.dialect.syntax import PLAIN_NAME, TAG_NAME, Form, Pair, Syntax, markers
 from toolfmt.parsers.bodies.element_grammar import ElementGrammar
 from toolfmt.parsers.bodies.json_shapes import compile_shape
 from toolfmt.parsers.bodies.literal_grammar import LiteralGrammar, ending
@@ -384,7 +384,7 @@ class CompiledSyntax:
             tail=regex.compile(end, self.flags) if end else None,
             whole_tail=regex.compile(whole, self.flags),
             shape=compile_shape(form.json) if form.json else None,
-            elements=ElementGrammar(form.elements, around, ignore_case=self.syntax.ignore_case)
+            elements=ElementGrammar(form.elements, around, markers(self.syntax), ignore_case=self.syntax.ignore_case)
             if form.elements
             else None,
             json=form.json,

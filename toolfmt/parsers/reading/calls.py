@@ -52,6 +52,7 @@ _FENCE = regex.compile(rf"{GAP}{FENCE}")
 _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
 _CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
 _ODD_NAME = regex.compile(r"[^\w$]|[\w.:/\-$]*[^\w.:/\-$]").match
+_MARKER = regex.compile(r"\[[A-Z_]{3,40}\]|<[|\uff5c/]|[|\uff5c]>").search
 _NO_NAME = regex.compile(r"[^\w.\-]+").fullmatch
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
@@ -67,11 +68,9 @@ class CallReader:
         self.limits = sink.options.limits
         self.draft = Draft(sink, 0)
         self.provenance: CallProvenance = "marker"
-        self.confirmed = True
+        self.confirmed = True  # whether the candidate is certainly a call, and not text
         self.several = False  # whether the format writes each call of these in markers of its own
-        """Whether the candidate is certainly a call, and not text."""
-        self.named = ""
-        """The tool's name, if a header before the call contains it."""
+        self.named = ""  # the tool's name, if a header before the call contains it
         self._found: CallObject | None = None
         self.empty = False  # whether the call is a self-closing element
         self.strays = Strays(self.draft)
@@ -122,9 +121,9 @@ class CallReader:
         if self.empty:
             tool = self.sink.options.tools.get(draft.name)
             yield from refuse_body(self.cur, form, tool.parameters if tool else None)
-        if self.empty and not self.strays:
-            draft.add("{}")
-            return {}
+            if not self.strays:
+                draft.add("{}")
+                return {}
         arguments = yield from self._body(form, parameters)
         if arguments is not None and form.form.name_in_id and not draft.name:
             name_by_fit(draft, arguments, self.cur.at)
@@ -207,6 +206,8 @@ class CallReader:
         odd = tag.odd or _NO_NAME(name) is not None or (form.literals is not None and _ODD_NAME(name) is not None)
         if odd and name not in self.sink.options.tools:
             raise Malformed("malformed", f"the tool's name holds markup: {name[:60]!r}", end)
+        if _MARKER(tag.slots.get("id", "")):
+            raise Malformed("malformed", "the call's id holds a marker", end)
         if tag.unquoted:
             self.draft.note("missing_close", "a quote in a tag is missing or of another kind", self.cur.at, end)
 
@@ -237,7 +238,9 @@ class CallReader:
         draft.name = form.form.name or slots.get("name", "")
         if form.form.name_in_id:
             draft.name = held_name(form.form.name_in_id, slots.get("id", ""), self.sink.options.tools)
-        self._check_name()
+        if self.named and draft.name != self.named:
+            detail = f"the call names two tools: {self.named[:60]!r} and {draft.name[:60]!r}"
+            raise Malformed("duplicate_key", detail, cur.at)
         draft.id, draft.server, draft.agent = slots.get("id"), slots.get("server"), slots.get("agent")
         draft.announce()
         further = {key: value for key, value in slots.items() if key not in _DRAFT_SLOTS}
@@ -251,13 +254,6 @@ class CallReader:
         if self.cur.eof and form.head_pattern.fullmatch(self.cur.buf, self.cur.pos, partial=True):
             return Truncated()
         return Malformed("missing_name", "the call names no tool", self.cur.at)
-
-    def _check_name(self) -> None:
-        """Refuse a call whose name differs from the header before it."""
-        name = self.draft.name
-        if self.named and name != self.named:
-            detail = f"the call names two tools: {self.named[:60]!r} and {name[:60]!r}"
-            raise Malformed("duplicate_key", detail, self.cur.at)
 
     def _object(self, form: FormGrammar) -> Reading[JsonObject | None]:
         assert form.shape is not None and form.json is not None  # noqa: S101, PT018 - a `{call}` body always has both

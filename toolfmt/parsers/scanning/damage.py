@@ -30,6 +30,7 @@ _WORD = re.compile(r"\w+").findall
 _TYPED = frozenset({"array", "object", "json", "integer", "number", "boolean"})
 _BEGINS = frozenset('[{"')
 _TOKEN = re.compile(r"<[|\uff5c][^<>]*>").match
+_TYPE = re.compile(r"<[A-Za-z]\w*>").fullmatch
 _NAME_MARKS = re.compile(r"[<>=\"\u201c\u201d]").search
 
 
@@ -97,14 +98,43 @@ def mentioned(before: str, after: str) -> bool:
     return before[-1:] in _OPENING and bool(after) and after[0] not in "\r\n<"
 
 
+def _begun(text: str, marker: str) -> str:
+    """Return the beginning of a marker, of two characters or more, with which the text before it ends."""
+    text = text.rstrip()
+    at = text.rfind(marker[:2]) if len(marker) > len("</") and marker[0] in "<]" else -1
+    return text[at:] if at > 0 and text[at:] != marker and marker.startswith(text[at:]) else ""
+
+
 def part_of(text: str, marker: str) -> bool:
-    """Whether the text before a marker ends with the marker's first token, or repeats its first character."""
+    """Whether the text before a marker ends with a beginning of it, or repeats its first character."""
+    if _begun(text, marker):
+        return True
     if text[-1:] == ">":
         token = _TOKEN(marker)
         return token is not None and text.endswith(token.group())
     if marker[:1] == "<":
         return text[-1:] == "<" and (text[-2:-1].isalnum() or text[-2:-1] == "\n")
     return marker[:1] == "]" and text[-1:] == "]" and text.count("]") > text.count("[")
+
+
+def left_marker(text: str, closer: str, own: re.Pattern[str]) -> str:
+    """Return what a slip left of the format's markers in a value, or "".
+
+    It is a beginning of the value's closer at its end, or the only one of the format's `own` markers in it, without a
+    blank or a mark around it: inside a word, or between a word and the value's edge.
+    """
+    if "<" not in text:
+        return ""
+    if begun := _begun(text, closer):
+        return begun
+    marks = own.finditer(text)
+    found = next(marks, None)
+    if found is None or next(marks, None) is not None:
+        return ""
+    before, after = text[: found.start()][-1:], text[found.end() :][:1]
+    inner = before.isalnum() and after.isalnum()
+    edge = (not before and after.isalnum()) or (not after and before.isalnum())
+    return found.group() if inner or (edge and not _TYPE(found.group())) else ""  # `List<item>` is a type
 
 
 def is_odd(name: str) -> bool:

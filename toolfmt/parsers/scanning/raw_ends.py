@@ -148,7 +148,7 @@ class Ends:
         sources = [closer, *openers, *inner, *outer, *map(re.escape, marks)]
         starts = [plain_start(source) for source in sources if source]
         self.hint = re.compile(sieve(starts)).search
-        self.stop = re.compile(sieve(starts) + "|&").search if escaped else self.hint
+        self.stop = re.compile(sieve(starts) + "|[&<]").search if escaped else self.hint
         """Finds text in a piece that must be examined."""
         follows = [
             *([f"(?P<after>{around.after})"] if nests else []),
