@@ -173,3 +173,21 @@ def test_a_list_of_rows_is_many_conversations(run: Run, tmp_path: Path) -> None:
         assert run("stats", file)[2] == "toolfmt: 2 conversations, 0 unreadable\n"
     file.write_text(json.dumps([{"type": "human", "content": "Hi."}] * 2), "utf-8")
     assert run("stats", file)[2] == "toolfmt: 1 conversation, 0 unreadable\n"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("between", ["", "\n", "\n\n  "])
+def test_values_one_after_the_other_are_rows(run: Any, tmp_path: Path, indent: int | None, between: str) -> None:
+    rows = [{"messages": [{"role": "user", "content": f"Q{number}"}]} for number in range(3)]
+    path = tmp_path / "rows.json"
+    path.write_text("\ufeff" + between.join(json.dumps(row, indent=indent) for row in rows), encoding="utf-8")
+    code, out, err = run("convert", path, "--to", "anthropic")
+    assert (code, [json.loads(line) for line in out.splitlines()]) == (0, rows), err
+    path.write_text(path.read_text(encoding="utf-8") + "}", encoding="utf-8")
+    assert run("convert", path, "--to", "anthropic")[0] == 2
+
+
+def test_the_provider_is_the_target_of_a_check(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"messages": [{"role": "user", "content": " "}]}) + "\n", encoding="utf-8")
+    assert run("check", path, "--provider", "anthropic", "--json") == run("check", path, "--to", "anthropic", "--json")

@@ -351,3 +351,15 @@ def test_rows_before_an_early_error_are_not_replaced(run: Run, tmp_path: Path, n
     assert "leaves out this conversation" in run(*todo)[2]
     assert "unfinished output" in run(*todo)[2]
     assert run(*todo, "--overwrite", "--on-error", "skip")[0] == 1
+
+
+@pytest.mark.parametrize("tally", [{"converted": 1, "failed": 0}, 5, {"losses": [{}]}])
+def test_the_progress_of_another_version_is_not_gone_on_with(run: Run, tmp_path: Path, tally: object) -> None:
+    file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    file.write_text(row(1), "utf-8")
+    out.write_text("{}\n", "utf-8")
+    old = {"run": {}, "input": 0, "offset": 1, "line": 1, "written": 3, "aside": 0, "tally": tally}
+    Path(f"{out}.resume.json").write_text(json.dumps(old), "utf-8")
+    code, _, err = run("convert", file, *TO, "-o", out, "--resume")
+    assert (code, "no progress that this version can continue; use --overwrite" in err) == (2, True), err
+    assert run("convert", file, *TO, "-o", out, "--overwrite")[0] == 0

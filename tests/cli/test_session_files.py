@@ -141,3 +141,11 @@ def test_what_is_before_a_compaction_is_read() -> None:
     made = convert(lines, source="claude-code", target="openai-chat").value
     assert [one["content"] for one in made["messages"]] == ["Hi.", "Hello.", "Summary.", "Go on."]
     assert "claude-code.branches" not in find("claude-code").read(lines).extra
+
+
+@every_session
+def test_a_byte_order_mark_hides_no_session(run: Run, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + text(name).replace("\n", "\r\n").encode())
+    code, out, err = run("convert", path, "--to", "openai-chat")
+    assert (code, json.loads(out)) == (0, EXPECTED), err

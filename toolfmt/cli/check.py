@@ -21,7 +21,8 @@ from toolfmt.transcripts.reading import read as transcript
 def check(
     *paths: Annotated[str, Parameter(help="Files, folders, globs, each file once, or - for stdin (the default).")],
     to: Annotated[
-        str | None, Parameter(help="The format of the target provider, if it differs from the input's.")
+        str | None,
+        Parameter(alias=("--provider", "-p"), help="The format of the provider, if it is not that of the input."),
     ] = None,
     files: Files = Files(),  # noqa: B008 - frozen
     json: Annotated[bool, Parameter(help="Print JSON, one finding per line.")] = False,

@@ -80,7 +80,9 @@ class StateFile:
             return State(self.run)
         state = self._read()
         if state is None:
-            raise CorpusError(f"{self.path}: says nothing of an interrupted run: remove it to begin anew")
+            raise CorpusError(
+                f"{self.path}: holds no progress that this version can continue; use --overwrite"
+            )
         differ = [key for key in self.run if not jsontext.equal(self.run[key], state.run.get(key))]
         if differ:
             what = ", ".join(differ)
@@ -88,12 +90,15 @@ class StateFile:
         return state
 
     def _read(self) -> State | None:
-        """Read the state; None for a file that holds none."""
+        """Read the state; None for a file that holds none, or that of another version."""
         try:
             found = jsontext.loads(self.path.read_text("utf-8"))
-            return State(**found) if jsontext.is_object(found) else None
-        except (ParseError, UnicodeDecodeError, TypeError):
+            state = State(**found) if jsontext.is_object(found) else None
+            if state is not None and state.tally is not None:
+                Tally.of(state.tally)
+        except (ParseError, UnicodeDecodeError, AttributeError, KeyError, TypeError):
             return None
+        return state
 
     def save(self, state: State) -> None:
         """Write the state atomically; an error names the folder, because the caller did not name the file."""

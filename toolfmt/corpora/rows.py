@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,16 +72,34 @@ class TextRow(Row):
 
 
 def entries(whole: TextRow) -> Iterator[TextRow]:
-    """Return the conversations of a file that is a list of them; otherwise the file is one conversation."""
+    """Return the conversations of a file that lists them, or has one after the other; another file is one."""
     try:
-        value = whole.value if whole.data.lstrip()[:1] == b"[" else None
+        value = whole.value if not whole.refused else None
     except ParseError:
-        value = None
+        value = _values(whole.text)
+        if value:
+            yield from (TextRow(whole.file, number, text.encode()) for number, text in enumerate(value, 1))
+            return
     if is_array(value) and value and _are_whole(value):
         for number, item in enumerate(value, 1):
             yield TextRow(whole.file, number, jsontext.dumps(item).encode())
     else:
         yield whole
+
+
+def _values(text: str) -> list[str]:
+    """Return the texts of several JSON values with nothing but white space between them; empty for anything else."""
+    found: list[str] = []
+    decode = json.JSONDecoder().raw_decode
+    text, at = text.removeprefix("\ufeff").rstrip(), 0
+    while at < len(text):
+        start = _BLANK.match(text, at).end()  # pyright: ignore[reportOptionalMemberAccess] - it matches nothing, too
+        try:
+            _, at = decode(text, start)
+        except (ValueError, RecursionError):
+            return []
+        found.append(text[start:at])
+    return found
 
 
 def _are_whole(items: list[JsonValue]) -> bool:
@@ -90,6 +110,7 @@ def _are_whole(items: list[JsonValue]) -> bool:
     return all(is_object(item) and item.keys().isdisjoint(_MESSAGE) for item in items) and not evident(items)
 
 
+_BLANK: Final = re.compile(r"\s*")
 _MESSAGE: Final = frozenset({"role", "from", "content", "parts"})
 """The keys of messages."""
 

@@ -74,7 +74,8 @@ def find(name: str) -> TranscriptFormat:
 
 def is_session(text: str, names: Collection[str] = ()) -> bool:
     """Whether a file begins like an agent's session, in one of these formats, or in any if none are named."""
-    if not text.lstrip("\ufeff \n\r\t").startswith("{"):
+    text = text.removeprefix("\ufeff")
+    if not text.lstrip(" \n\r\t").startswith("{"):
         return False
     if names:
         return all(find(name).session for name in names)
