@@ -116,6 +116,11 @@ def coalesce(events: list[Event]) -> list[Event]:
     kinds = [*map(type, events)]
     if not any(map(is_, kinds, kinds[1:])):
         return [*events]
+    texts = [event for event in events if isinstance(event, TextDelta)]
+    if len(texts) == len(events):  # as most often
+        text = "".join([event.text for event in texts])
+        if texts[-1].start + len(texts[-1].text) - texts[0].start == len(text):
+            return [TextDelta(text, texts[0].start)]
     joined: list[Event] = []
     pieces: list[str] = []
     last: type[Event] | None = None

@@ -85,6 +85,8 @@ def _has_marker(lowered: str, syntax: Syntax | None, *, otherwise: bool) -> bool
     if syntax is None:
         return False
     form = syntax.forms[0]
+    if form.json is not None and "{" not in lowered and not otherwise:
+        return False  # no call follows a marker
     template = syntax.frame.call if syntax.frame is not None else form.section.replace("{calls}", form.call)
     begin = template.lstrip().partition("{")[0]
     words = _WORD.findall(begin.lower()) or _WORD.findall(_BODY.split(template)[0].lower())

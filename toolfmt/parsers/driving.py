@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 from toolfmt.arguments import check_text
 from toolfmt.dialect.record import Parser
 from toolfmt.errors import ParseError
-from toolfmt.events import ArgumentsDelta, CallStart, Event
+from toolfmt.events import ArgumentsDelta, CallStart, Event, coalesce
 from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading
-from toolfmt.parsers.scanning.pieces import MOST, KeptEvents, Pieces, no_events
+from toolfmt.parsers.scanning.pieces import MOST, no_events
 from toolfmt.parsers.scanning.sink import Sink
 
 Find: TypeAlias = Callable[[list[Event], str], Sequence[Event]]
@@ -135,9 +135,10 @@ class AtEnd:
 
     def __init__(self, parser: Parser[str], find: Find, most: float = inf) -> None:
         """Wrap `parser`; chunks after the first `most` characters are not kept for `find`."""
-        self._parser, self._find, self._room = parser, find, most
-        self._source = Pieces()
-        self._events = KeptEvents()
+        self._parser, self._feed, self._find, self._room = parser, parser.feed, find, most
+        self._source: list[str] = []
+        self._pieces: list[str] = []
+        self._events: list[Event] = []
         self._recent: list[Event] = []
 
     @property
@@ -147,23 +148,29 @@ class AtEnd:
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the next chunk and return its events."""
+        events = self._feed(chunk)
         if self._room > 0:
-            self._source.add(chunk)
+            self._pieces.append(chunk)
             self._room -= len(chunk)
-        events = self._parser.feed(chunk)
-        for event in events:
-            if type(event) not in _UNFINISHED:
-                self._recent.append(event)
-        if len(self._recent) >= MOST:
-            self._events.add(self._recent)
-            self._recent = []
+        recent = self._recent
+        recent += events
+        if len(recent) >= MOST:
+            self._join()
         return events
+
+    def _join(self) -> None:
+        """Join what was collected since the last time."""
+        self._source.append("".join(self._pieces))
+        self._pieces.clear()
+        self._events += coalesce([event for event in self._recent if type(event) not in _UNFINISHED])
+        self._recent.clear()
 
     def close(self) -> list[Event]:
         """Finish reading and return the remaining events."""
         events = self._parser.close()
-        self._events.add(self._recent + events)
-        return [*events, *self._find(self._events.take(), self._source.text())]
+        self._recent += events
+        self._join()
+        return [*events, *self._find(self._events, "".join(self._source))]
 
 
 _UNFINISHED: Final = frozenset({CallStart, ArgumentsDelta})

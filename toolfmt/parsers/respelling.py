@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import unescape
 from itertools import permutations
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -94,10 +94,14 @@ def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str,
             slips[f"write {spelt} instead of {wrote!r}"] = None
         return spelt
 
-    def near(found: re.Match[str]) -> str:
-        closes = found[1].startswith(("</", "&lt;/", "[/"))
+    @cache  # a text about markers has the same ones many times
+    def nearest(wrote: str) -> str:
+        closes = wrote.startswith(("</", "&lt;/", "[/"))
         same = [word for word in marks if word.startswith(("</", "[/")) == closes]
-        word = next(iter(() if found[1] in same else get_close_matches(unescape(found[1]), same, 1, _CLOSE)), "")
+        return next(iter(() if wrote in same else get_close_matches(unescape(wrote), same, 1, _CLOSE)), "")
+
+    def near(found: re.Match[str]) -> str:
+        word = nearest(found[1])
         return right(found, word) if word else found.group()
 
     text = raw
