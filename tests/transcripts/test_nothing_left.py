@@ -62,6 +62,21 @@ def test_an_empty_list_of_tools_is_found_and_not_written(source: str, value: Any
     assert check(made.value, format=source) == ()
 
 
+def test_a_message_of_sound_alone_is_not_empty() -> None:
+    asked = {"role": "user", "content": "Hi"}
+    said: dict[str, Any] = {"role": "assistant", "audio": {"id": "audio_1"}}
+    assert check([asked, said, asked], format="openai-chat") == ()
+    assert [
+        found.rule for found in check([asked, {"role": "assistant", "audio": None}, asked], format="openai-chat")
+    ] == ["empty"]
+
+
+def test_lost_tools_are_named() -> None:
+    tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in ("f", "g")]
+    (loss,) = convert({"messages": [{"role": "user", "content": "Hi"}], "tools": tools}, target="langchain").losses
+    assert (loss.code, loss.action, loss.detail) == ("tools", "dropped", "f, g")
+
+
 def test_copies_of_an_api_take_an_empty_list_of_tools() -> None:
     value = {"model": "deepseek-ai/DeepSeek-R1", "messages": [{"role": "user", "content": "Hi"}], "tools": []}
     assert check(value, format="openai-chat") == ()

@@ -80,9 +80,7 @@ class StateFile:
             return State(self.run)
         state = self._read()
         if state is None:
-            raise CorpusError(
-                f"{self.path}: holds no progress that this version can continue; use --overwrite"
-            )
+            raise CorpusError(f"{self.path}: holds no progress that this version can continue; use --overwrite")
         differ = [key for key in self.run if not jsontext.equal(self.run[key], state.run.get(key))]
         if differ:
             what = ", ".join(differ)

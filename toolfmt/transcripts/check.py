@@ -29,6 +29,7 @@ from toolfmt.conversation import (
 )
 from toolfmt.errors import ParseError
 from toolfmt.model import JsonValue
+from toolfmt.transcripts.comparing.loss import SAID
 from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS
 from toolfmt.transcripts.fitting.check_calls import call_findings, choice_reason, tool_findings, untrained
 from toolfmt.transcripts.fitting.shape import reachable
@@ -156,7 +157,8 @@ def _message(message: Message, before: Message | None, rules: Rules) -> Iterator
         yield "system", "instructions come after other messages"
     if rules.neighbours == "refused" and before is not None and before.role == role and role not in INSTRUCTIONS:
         yield "alternation", f"the message before is of the {role} too"
-    if not message.parts and not rules.empty_messages and (role not in rules.silent or _has_no_content(message)):
+    silent = role in rules.silent and not _has_no_content(message)
+    if not (message.parts or rules.empty_messages or silent or _says_beside(message, rules)):
         yield "empty", f"the message of the {role} has no content"
     kinds = {"user": rules.user_kinds, "assistant": rules.assistant_kinds}.get(role, _TEXT)
     for part in message.parts:
@@ -166,6 +168,11 @@ def _message(message: Message, before: Message | None, rules: Rules) -> Iterator
             yield from _part(part, message, rules)
             if isinstance(part, (MediaPart, JsonPart)):
                 yield from _content((part,), kinds, rules, f"a message of the {role}")
+
+
+def _says_beside(message: Message, rules: Rules) -> bool:
+    """Whether a field of the provider's own holds what a message says, such as the id of its sound."""
+    return any(message.extra.get(f"{rules.format}.{key}") for key in SAID)
 
 
 def _has_no_content(message: Message) -> bool:

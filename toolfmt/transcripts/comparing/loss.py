@@ -117,7 +117,7 @@ _AUTO: Final = ToolChoice()
 def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
     """List the settings that the request no longer has; a missing setting means `auto`."""
     if before.tools and after.tools is None:
-        yield Loss("tools", "/tools", "dropped", f"{len(before.tools)}")
+        yield Loss("tools", "/tools", "dropped", short(", ".join(tool.name for tool in before.tools)))
     else:
         yield from _tools(before.tools or (), after.tools or ())
     if (before.tool_choice or _AUTO) != (after.tool_choice or _AUTO):
