@@ -149,3 +149,28 @@ def test_a_byte_order_mark_hides_no_session(run: Run, tmp_path: Path, name: str)
     path.write_bytes(b"\xef\xbb\xbf" + text(name).replace("\n", "\r\n").encode())
     code, out, err = run("convert", path, "--to", "openai-chat")
     assert (code, json.loads(out)) == (0, EXPECTED), err
+
+
+def test_a_session_of_codex_before_its_lines_had_types(run: Run, tmp_path: Path) -> None:
+    lines = [
+        {"id": "1", "timestamp": "2025-06-06T10:00:00.000Z", "instructions": "Be brief.", "git": {"branch": "main"}},
+        {"record_type": "state"},
+        {"type": "message", "id": None, "role": "user", "content": [{"type": "input_text", "text": "Hi."}]},
+        {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c"},
+        {"record_type": "state"},
+        {"type": "function_call_output", "call_id": "c", "output": "a.py"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello."}]},
+    ]
+    (tmp_path / "old.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines), "utf-8")
+    code, out, err = run("convert", tmp_path / "old.jsonl", "--to", "openai-chat")
+    assert code == 0, err
+    call = {"id": "c", "type": "function", "function": {"name": "shell", "arguments": '{"command":["ls"]}'}}
+    assert json.loads(out)["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "a.py"},
+        {"role": "assistant", "content": "Hello."},
+    ]
+    assert "without loss" in err
+    assert run("stats", tmp_path / "old.jsonl", "--json")[0] == 0

@@ -6,7 +6,8 @@ r"""Codex's rollouts: lines around the items of OpenAI's Responses. Read only.
 {"timestamp": "2026-06-06T10:00:06.000Z", "type": "event_msg", "payload": {"type": "token_count", "info": {}}}
 
 The instructions of the first line are a system message, unless a message repeats them. Events repeat the items;
-like all other `lines` they are in the transcript's `extra`, with the text that is in no item (`said`).
+like all other `lines` they are in the transcript's `extra`, with the text that is in no item (`said`). The program's
+first versions wrote items without a line around them, after `{"id": "0199", "timestamp": "...", "instructions": null}`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ _ITEM: Final = "response_item"
 _META: Final = "session_meta"
 _COMPACTED: Final = "compacted"
 """The type of a line with the compacted earlier items."""
+_LINES: Final = (_META, "turn_context", _ITEM, "event_msg")
+"""The types of lines around something."""
+_BEGINNING: Final = frozenset({"id", "timestamp", "instructions"})
+"""The keys of a first line that is around nothing."""
 _OWN: Final = frozenset(
     {
         *("ghost_snapshot", _META, "turn_context", "session_configured", _COMPACTED),
@@ -44,7 +49,7 @@ def read(value: JsonValue) -> Transcript:
     others: list[tuple[int, JsonObject]] = []
     instructed: dict[str, Message] = {}
     for at, line in enumerate(read_lines(value, NAME)):
-        payload, kind = line.get("payload"), line.get("type")
+        payload, kind = _inside(line)
         if kind == _ITEM and is_object(payload) and payload.get("type") not in _OWN:
             messages.append(_sourced(read_item(payload), line, at))
             continue
@@ -62,19 +67,28 @@ def read(value: JsonValue) -> Transcript:
     return Transcript(tuple(messages), extra=kept(others, messages, NAME, _OWN))
 
 
+def _inside(line: JsonObject) -> tuple[JsonValue, JsonValue]:
+    """Return what a line is around and its type; an item, or the first line, may have no line around it."""
+    kind = line.get("type")
+    if "payload" in line or kind in _LINES:
+        return line.get("payload"), kind
+    return line, _META if line.keys() >= _BEGINNING else _ITEM if isinstance(kind, str) else None
+
+
 def _sourced(message: Message, line: JsonObject, at: int) -> Message:
     """Record the line that a message was read from."""
-    further = {f"{NAME}.{key}": found for key, found in line.items() if key not in ("type", "payload")}
+    around = line if "payload" in line else {}
+    further = {f"{NAME}.{key}": found for key, found in around.items() if key not in ("type", "payload")}
     message.extra = {**message.extra, **further}
     message.origin, message.source, message.where = NAME, line, ("", at)
     return message
 
 
 def recognise(value: JsonValue) -> bool:
-    """Recognise a rollout by its lines' `payload`."""
-    return any(
-        is_object(line.get("payload")) and line.get("type") in ("session_meta", "turn_context", _ITEM, "event_msg")
-        for line in first_lines(value)
+    """Recognise a rollout by its lines' `payload`, or by its first line."""
+    lines = first_lines(value)
+    return any(is_object(line.get("payload")) and line.get("type") in _LINES for line in lines) or any(
+        line.keys() >= _BEGINNING and "type" not in line for line in lines[:1]
     )
 
 
