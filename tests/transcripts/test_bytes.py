@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolfmt import check, convert, convert_answer, convert_request, read_stream, repair
-from toolfmt.errors import ConversionError, ParseError, UnrepresentableError
+from toolfmt.errors import ConversionError, LimitExceededError, ParseError, UnrepresentableError
 from toolfmt.events import TextDelta
 from toolfmt.transcripts.apis.bedrock_sdk import for_boto3
 from toolfmt.transcripts.formats import formats
@@ -118,3 +118,12 @@ def test_a_request_for_boto3() -> None:
     assert with_bytes(value, PICTURE) == sent
     with pytest.raises(ParseError, match="base64"):
         for_boto3({"messages": [{"content": [{"image": {"source": {"bytes": "?"}}}]}]})
+
+
+@pytest.mark.parametrize("deepest", ["text", b"bytes"])
+def test_a_conversation_that_is_nested_too_deeply_is_refused(deepest: object) -> None:
+    value = deepest
+    for _ in range(200):
+        value = [value]
+    with pytest.raises(LimitExceededError, match="a value is nested more than 160 levels deep"):
+        convert([{"role": "user", "content": "Hi.", "further": value}], source="openai-chat", target="anthropic")

@@ -202,13 +202,12 @@ class PartTable:
 
     def write_list(self, parts: Iterable[Part]) -> list[JsonValue]:
         """Write parts as a list of blocks; parts without a place are left out."""
-        if self._point is None:
-            return [block for part in parts if (block := self.write(part)) is not None]
         blocks: list[JsonValue] = []
         for part in parts:
             if (block := self.write(part)) is not None:
-                mark = part.extra.get(MARK) if isinstance(part, MARKED) else None
-                blocks += [block] if mark is None else [block, self._point[1](mark)]
+                blocks.append(block)
+                if self._point is not None and isinstance(part, MARKED) and part.extra.get(MARK) is not None:
+                    blocks.append(self._point[1](part.extra[MARK]))
         return blocks
 
     def write_all(self, parts: Sequence[Part]) -> JsonValue:
