@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr, computed_field, mo
 from pydantic_core import PydanticSerializationError
 
 from toolfmt import jsontext
-from toolfmt.errors import ParseError, Problem, SchemaError, UnrepresentableError, not_utf8
+from toolfmt.errors import ParseError, Problem, SchemaError, UnrepresentableError, close_names, did_you_mean, not_utf8
 from toolfmt.jsontext import JsonObject, JsonValue
 
 CallProvenance: TypeAlias = Literal["api", "marker", "fenced", "bare"]
@@ -43,10 +43,16 @@ class Record(BaseModel):  # whose texts are strict, because pydantic would decod
 
     @wraps(BaseModel.__init__)  # with its signature, and its mark that validation need not call it
     def __init__(self, /, *values: object, **fields: Any) -> None:
+        made = type(self)
         if values:
-            made = type(self)
             listed = ", ".join(f"{field.alias or name}=" for name, field in made.model_fields.items())
             raise TypeError(f"{made.__name__}() takes its fields by name: {listed}")
+        known = made.model_fields
+        for name in fields:
+            if name not in known and name not in (names := [field.alias or one for one, field in known.items()]):
+                hint = did_you_mean(close_names(name, {one: one for one in names})[:1])
+                hint = hint or f"the fields are {', '.join(names)}"
+                raise TypeError(f"{made.__name__}() has no field {name!r}; {hint}")
         self.__pydantic_validator__.validate_python(fields, self_instance=self)
 
     def model_dump_json(self, **options: Any) -> str:

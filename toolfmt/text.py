@@ -18,6 +18,7 @@ from toolfmt.dialect.record import (
     SchemaFormatter,
     Traits,
 )
+from toolfmt.dialect.records import check_syntax
 from toolfmt.dialect.syntax import Form, Syntax, member_slots, template_slots
 from toolfmt.errors import DialectRecordError, UnrepresentableError
 from toolfmt.events import CallEnd
@@ -49,8 +50,9 @@ def text_dialect(  # noqa: PLR0913 - the fields of the record
     example: ExampleFormatter | None = None,
     strict: bool = False,
 ) -> Dialect[str]:
-    """Make a text dialect; its traits are derived from the syntax."""
+    """Make a text dialect; its traits are derived from the syntax. Raises `DialectRecordError` for a wrong one."""
     _check_types(syntax, schema)
+    check_syntax(syntax)
     made = _Compiled(name, syntax)
     form = syntax.forms[0]
     slots = template_slots(form)

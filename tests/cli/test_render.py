@@ -72,3 +72,20 @@ def test_what_is_no_call(run: Run, given: str, said: str) -> None:
     assert (code, out) == (2, "")
     assert err.startswith(f"toolfmt: {said}")
     assert err.count("\n") == 1
+
+
+def test_advice_names_what_the_shell_has(run: Run) -> None:
+    assert run("render", stdin='[{"nme": "f"}]')[2].endswith(
+        "`toolfmt view` shows an API's own calls, and `toolfmt run --api` runs them\n"
+    )
+    given = '[{"name": "f", "arguments": {"a": 1.5, "b": "5"}}]'
+    assert "; add --tools: a schema may tell its type" in run("render", "-d", "glm45", stdin=given)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "noted"),
+    [("openai", "harmony; --provider openai is the format openai-json"), ("harmony", ""), ("hermes", "")],
+)
+def test_a_name_of_a_provider_and_of_another_format_is_noted(run: Run, name: str, noted: str) -> None:
+    said = f"toolfmt: --dialect {name} is the format {noted}\n" if noted else ""
+    assert run("parse", "-d", name, stdin="Hello.")[2] == said

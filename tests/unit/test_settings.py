@@ -49,10 +49,16 @@ def test_a_word_is_read_trimmed_and_in_any_case(text: str) -> None:
     assert from_setting(text) == XML
 
 
-@pytest.mark.parametrize("text", [None, "", "  ", "yaml", "x m l", "true"])
-def test_a_bad_word_or_none_is_the_default(text: str | None) -> None:
+@pytest.mark.parametrize("text", [None, "", "  "])
+def test_no_word_is_the_default(text: str | None) -> None:
     assert from_setting(text) == PLAIN
     assert from_setting(text, default=REACT) is REACT
+
+
+@pytest.mark.parametrize("text", ["yaml", "x m l", "true"])
+def test_a_bad_word_is_the_default_with_a_warning(text: str) -> None:
+    with pytest.warns(UserWarning, match=f"^'{text}' is no format setting.*; there are xml, json, sentinel, native$"):
+        assert from_setting(text, default=REACT) is REACT
 
 
 def test_a_word_replaces_the_flags_of_agents_and_teams() -> None:

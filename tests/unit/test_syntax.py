@@ -11,7 +11,6 @@ import pytest
 
 import toolfmt
 from tests import sampling
-from toolfmt.dialect.record import ParserOptions
 from toolfmt.dialect.records import dump, load
 from toolfmt.dialect.syntax import Elements, Form, Syntax, markers
 from toolfmt.errors import DialectRecordError
@@ -123,9 +122,9 @@ def made(form: Form) -> toolfmt.Dialect[str]:
     )
 
 
-def test_a_wrong_record_made_in_python_is_refused_when_it_is_used() -> None:
+def test_a_wrong_record_made_in_python_is_refused_when_it_is_made() -> None:
     with pytest.raises(DialectRecordError, match=r"/forms/0/call: a call has one body"):
-        made(Form(call="<t>{name}</t>")).open_parser(ParserOptions())
+        made(Form(call="<t>{name}</t>"))
 
 
 UNREADABLE = made(Form(call="{name} {args}\n"))

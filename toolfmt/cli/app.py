@@ -108,7 +108,9 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
 
 _CHOOSING: Final = ("--dialect", "--from", "--to")
 """The options that choose a format; each command has one or two of them."""
-_MEANT: Final = frozenset({*_CHOOSING, "--format", "--source", "--target", "--syntax", "--style"})
+_MEANT: Final = frozenset(
+    {*_CHOOSING, "--format", "--source", "--target", "--syntax", "--style"} | {"--provider", "-p", "--api"}
+)
 """What people type instead of one of them."""
 
 

@@ -51,6 +51,10 @@ class FormatOption:
             named = registry.dialect(self.dialect)
             if self.xml and named is not registry.resolve(use_xml=True):
                 raise UsageError(f"--xml is not --dialect {named.name}: leave one of the two out")
+            with suppress(UnknownDialectError):
+                if (other := registry.provider(self.dialect).dialect) != named.name != self.dialect:
+                    name = self.dialect
+                    note(f"--dialect {name} is the format {named.name}; --provider {name} is the format {other}")
             return named
         return registry.resolve(provider=self.provider, model=self.model, use_xml=self.xml)
 

@@ -32,6 +32,12 @@ _GAP: Final = 3
 _ITEM: Final = "- "
 _BREAK: Final = "\n  "
 _ARGUMENT = re.compile(r"\b(dialect|provider|model|tools)=(?:'([^'\s]+)')?")
+_ADVICE: Final = {
+    "give the tools: ": "add --tools: ",
+    "an API's own calls are read first: toolfmt.read_answer(answer).calls": "`toolfmt view` shows an API's own calls, "
+    "and `toolfmt run --api` runs them",
+}
+"""What the library advises, and what to do instead in the shell."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -50,6 +56,8 @@ def refuse(error: BaseException) -> int:
 
 def as_options(text: str) -> str:
     """Write the arguments that a message of the library names as the command line has them: `--dialect hermes`."""
+    for python, shell in _ADVICE.items():
+        text = text.replace(python, shell)
     return _ARGUMENT.sub(lambda found: f"--{found[1]}{' ' if found[2] else ''}{found[2] or ''}", text)
 
 

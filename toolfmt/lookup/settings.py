@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolfmt.dialect.record import AnyDialect
+from toolfmt.errors import warn
 from toolfmt.lookup.providers import DEFAULT_DIALECT
 from toolfmt.lookup.registry import Registry
 
@@ -69,5 +70,11 @@ _NO_SETTINGS = FormatSettings()
 
 
 def from_setting(text: str | None, default: FormatSettings = _NO_SETTINGS) -> FormatSettings:
-    """Read a format setting, ignoring case and surrounding blanks; anything else, including None, is the default."""
-    return default if text is None else SETTINGS.get(text.strip().lower(), default)
+    """Read a format setting, ignoring case and surrounding blanks; None, or an empty text, is the default.
+
+    So is an unknown word, with a warning.
+    """
+    word = "" if text is None else text.strip().lower()
+    if word and word not in SETTINGS:
+        warn(f"{word!r} is no format setting, so the default is used; there are {', '.join(SETTINGS)}")
+    return SETTINGS.get(word, default)

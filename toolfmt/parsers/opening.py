@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, cast
 import regex
 
 from toolfmt.dialect.record import Parser, ParserOptions
-from toolfmt.dialect.records import check_syntax
 from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import DialectRecordError
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
@@ -74,7 +73,6 @@ def parser_opener(name: str, syntax: Syntax) -> Callable[[ParserOptions], Parser
 
 
 def _compiled(name: str, syntax: Syntax, tools: tuple[str, ...]) -> CompiledSyntax:
-    check_syntax(syntax)
     with _compiling(name):
         if syntax.lines != "steps":
             return CompiledSyntax(syntax, tools)
