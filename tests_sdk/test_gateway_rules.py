@@ -207,7 +207,7 @@ WRONG = {
         "line 3: .*of the whole: write it before the first",
     ),
     "a field that is missing": (f'[backs.it]\napi = "text"\n{ROUTE}', "line 1: backs/it/url: this field is required"),
-    "a number in quotes": (f'port = "80"\n{BACK}{ROUTE}', "line 1: port: Input should be a valid integer"),
+    "a number in quotes": (f'port = "80"\n{BACK}{ROUTE}', "line 1: port: it must be a valid integer"),
     "a value over lines": (f"{BACK}{ROUTE}weights = [\n  1,\n  2,\n]\n", "line 3: routes/0: weights has a number for"),
     "only what is wrong itself": (
         f"{BACK}[[routes]]\nbacks = []\n",
@@ -263,7 +263,7 @@ def test_a_field_that_turns_out_to_be_unusable_is_reported_with_its_line(unusabl
 def test_a_mistake_in_an_option_names_the_option(tmp_path: Path) -> None:
     path = tmp_path / "gateway.toml"
     path.write_text(BACK + ROUTE, "utf-8")
-    with pytest.raises(ParseError, match=r"^--port: Input should be"):
+    with pytest.raises(ParseError, match=r"^--port: it must be"):
         load_config(path, port=99999)
     assert load_config(path, workers=2).workers == 2
     url = "http://127.0.0.1:9"

@@ -121,7 +121,7 @@ def _said(error: ErrorDetails) -> str:
     if error["type"] == "tuple_type":
         written = f"[[{name}]]" if isinstance(given, dict) else f'{name} = ["..."]'
         return f"this field is a list: write {written}"
-    message = _WORDS.get(error["type"], error["msg"].removeprefix("Value error, "))
+    message = _WORDS.get(error["type"], error["msg"].removeprefix("Value error, ").replace("Input should", "it must"))
     hint = _belongs(name) if error["type"] == "extra_forbidden" else ""
     return f"{message}{'; ' if hint else ''}{hint}"
 
