@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +26,9 @@ DAMAGES = {
     "no opening bracket": lambda text: text.replace("<tool_call", "tool_call").replace(
         "<function_calls", "function_calls"
     ),
+    "in code": lambda text: re.sub(r"^(<\w+>|\[\w+\])", r"`\1`", text),
+    "Cyrillic letters": lambda text: text.replace("tool_call", "t\u043e\u043el_call").replace("_calls", "_\u0441alls"),
+    "no closing bracket": lambda text: text.replace(">", "") if text.startswith("<") else text.replace("[T", "[[T"),
     "backslashes": lambda text: text.replace("<", r"\<").replace(">", r"\>"),
 }
 

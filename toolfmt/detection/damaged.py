@@ -20,7 +20,7 @@ from toolfmt.events import CallEnd
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition
 from toolfmt.parsers.plain_text import hides_words, is_plain, may_have_markers, plain
-from toolfmt.parsers.respelling import LONGEST, PLAINLY, misspelt, sparing
+from toolfmt.parsers.respelling import LATIN, LONGEST, PLAINLY, misspelt, sparing
 
 _MOST: Final = 12
 """Dialects in which a text with the words of their markers is read."""
@@ -39,7 +39,7 @@ def damaged_call(text: str, tools: Mapping[str, ToolDefinition], dialect: str, r
     if not may_have_markers(text):
         return None
     odd = not is_plain(text)
-    lowered = (plain(text) if hides_words(text) else text).lower()
+    lowered = (plain(text) if hides_words(text) else text).lower().translate(LATIN)
     names = {name.lower() for name in tools}
     if tools and not any(map(lowered.__contains__, names)):
         return None

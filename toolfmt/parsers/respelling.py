@@ -18,6 +18,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from toolfmt.dialect.record import AnyDialect
 from toolfmt.dialect.syntax import Form
 from toolfmt.model import ToolDefinition, ToolInvocation
+from toolfmt.parsers.compiled.sections import any_of
 from toolfmt.parsers.mending.mend_tags import TagMender
 from toolfmt.parsers.plain_text import UNSEEN, WIDER, plain
 
@@ -33,6 +34,12 @@ _MARK: Final = re.compile(
     r"((?:[\s=\"'][^<>\n]{0,200}>)?)"
 )
 """A marker: its beginning, and its content."""
+_AROUND: Final = re.compile(
+    rf"^([ \t]{{0,8}}(?:`{{3}}\w{{0,16}}|[`*]{{1,3}}))(?P<mark>{_MARK.pattern})[`*]{{0,3}}", re.MULTILINE
+)
+"""A marker at a line's beginning in code, in bold, or glued to a fence."""
+_UNENDED: Final = r"</?[\w:.\-]{1,64}(?:=[\w.\-]{1,64}|(?:\s[\w\-]{1,32}=(?:\"[^\"<>]{0,200}\"|'[^'<>]{0,200}'))*)"
+"""A tag in a text without any `>`."""
 _CLOSE: Final = 0.75
 """The fraction of a marker that must be right."""
 _BAR: Final = r"\\?[|\uff5c\u00a6\u2502]?"
@@ -45,6 +52,7 @@ _ALIKE: Final = {
 """Spellings of a marker's character: a blank for U+2581, an ASCII bar for a full-width one, or nothing."""
 _LETTERS: Final = dict(zip("aceopxyis", "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0455", strict=True))
 """Cyrillic letters that look like Latin ones."""
+LATIN: Final = {ord(other): letter for letter, other in _LETTERS.items()}
 _BEGINS: Final = {
     "<": r"(?:\\?[<\uff1c\u2039\u3008\u300a\u27e8{(\[]|&(?:lt|#60|#x3c);)",
     "[": r"\\?[\[\uff3b\u3010\u3014{(]",
@@ -104,7 +112,15 @@ def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str,
         word = nearest(found[1])
         return right(found, word) if word else found.group()
 
-    text = raw
+    def bare(found: re.Match[str]) -> str:
+        slips[f"leave out {found[1].strip()!r} before {found['mark']}"] = None
+        return found["mark"]
+
+    text = _AROUND.sub(bare, raw) if "`" in raw or "*" in raw else raw
+    if ">" not in text and "</" in text:
+        slips["write > at the end of each tag"] = None
+        own = any_of(mark[:-1] for mark in marks if mark[-1] == ">")
+        text = re.sub(f"(?:{own})|{_UNENDED}", r"\g<0>>", text)
     for loose in (False, True):  # with all of its bars, `<tool_call|>` is not taken for `<|tool_call>`
         for word in dict.fromkeys(marks):
             text = _alike(word, loose).sub(

@@ -53,7 +53,7 @@ _FENCE_END = regex.compile(rf"{GAP}`{{3,8}}+")
 _CUT_NAME = regex.compile(PLAIN_NAME + r"\s{0,64}(?:<[^<>]{0,64})?")
 _ODD_NAME = regex.compile(r"[^\w$]|[\w.:/\-$]*[^\w.:/\-$]").match
 _MARKER = regex.compile(r"\[[A-Z_]{3,40}\]|<[|\uff5c/]|[|\uff5c]>").search
-_NO_NAME = regex.compile(r"[^\w.\-]+").fullmatch
+_NO_NAME = regex.compile(r"[*`&\\].*|[^\w.\-]+").fullmatch
 _DRAFT_SLOTS = frozenset({"name", "id", "server", "agent"})
 
 
