@@ -96,11 +96,6 @@ class Picked:
     """Fields that are null count as absent."""
 
     @property
-    def source(self) -> str | tuple[str, ...]:
-        """The formats in the form that `convert` takes."""
-        return self.formats or "auto"
-
-    @property
     def place(self) -> str:
         """The JSON pointer by which rows are told apart: of the conversation, or of the answer."""
         return self.at or self.answer or ""
@@ -187,9 +182,11 @@ class Picked:
         return joined(without(row, answer), at, said_at(row, answer), source)
 
     def _source(self, row: JsonValue) -> str | tuple[str, ...]:
-        """Return the formats of a row; a recorded exchange says its own."""
-        face = row.get("face") if is_object(row) and not self.formats and "request" in row else None
-        return face if isinstance(face, str) and any(made.name == face for made in formats()) else self.source
+        """Return the formats of a row as `convert` takes them; a recorded exchange says its own."""
+        if self.formats:
+            return self.formats
+        face = row.get("face") if is_object(row) and "request" in row else None
+        return face if isinstance(face, str) and any(made.name == face for made in formats()) else "auto"
 
 
 def joined(row: JsonValue, at: str, answer: JsonValue, source: str | Collection[str]) -> Pick:
