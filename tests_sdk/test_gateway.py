@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import httpx2
 import pytest
@@ -162,8 +163,10 @@ def test_models_are_listed_for_every_client() -> None:
             with pytest.raises(OllamaError, match="no route serves the model 'nobody'"):
                 ollama.show("nobody")
         with Mistral(api_key="none", server_url=f"{url}/mistral") as mistral:
-            assert [one.id for one in mistral.models.list().data or ()] == ["small"]
-            assert mistral.models.retrieve(model_id="small").capabilities.function_calling
+            listed: Any = mistral.models.list()
+            found: Any = mistral.models.retrieve(model_id="small")
+            assert [one.id for one in listed.data] == ["small"]
+            assert found.capabilities.function_calling
             with pytest.raises(MistralError, match="no route serves the model 'nobody'"):
                 mistral.models.retrieve(model_id="nobody")
         with genai.Client(api_key="none", http_options=HttpOptions(base_url=url)) as client:
