@@ -26,9 +26,11 @@ import random
 import signal
 import sys
 import time
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import cycle, islice, product
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,6 +171,16 @@ def cells(traps: dict[str, tuple[Trap, ...]], turn: int) -> Iterator[Cell]:
             yield Cell(name, option, piece, trap)
 
 
+def spread(every: Sequence[Cell], chance: random.Random) -> list[Cell]:
+    """Order cells by chance, each dialect with each option and piece size before any of them comes again."""
+    count: Counter[tuple[str, str, int]] = Counter()
+    turns: list[tuple[int, Cell]] = []
+    for cell in chance.sample(every, len(every)):
+        count[cell.dialect, cell.option, cell.piece] += 1
+        turns.append((count[cell.dialect, cell.option, cell.piece], cell))
+    return [cell for _, cell in sorted(turns, key=itemgetter(0))]
+
+
 def mixtures(traps: Sequence[Trap], chance: random.Random) -> Iterator[Mixture]:
     """Yield an endless sequence of mixtures of traps' units."""
     prefixes, own = (
@@ -204,9 +216,7 @@ def main(arguments: Sequence[str]) -> int:
     chance = random.Random(options.seed)  # noqa: S311 - an order, not a secret
     chosen = by_chance(traps, chance)
     if options.all:
-        every = list(cells(traps, options.turn))
-        chance.shuffle(every)  # so that an interrupted run has measured a part of everything
-        chosen = iter(every)
+        chosen = iter(spread([*cells(traps, options.turn)], chance))  # an interrupted run has a part of everything
     end = time.monotonic() + (math.inf if options.all or options.cells else options.seconds)
     rows: dict[str, Row] = {}
     total = sum(map(len, traps.values())) * len(OPTIONS) * len(PIECES)

@@ -26,7 +26,8 @@ def growth_section() -> str:
                 "pieces of four and of one, with each option. Time proportional to the length has the exponent 1, to "
                 "its square 2. A cell above 1.2 is measured again with 50,000 and 400,000 characters, and is a failure "
                 f"if it stays above. These are {count:,} of {figures['cells']:,} cells. `--all` takes every trap of "
-                "every format once, in a fixed random order, with the options and the sizes of pieces in turn; "
+                "every format once, with the options and the sizes of pieces in turn, and each format with each "
+                "of them before any comes again; "
                 "`--turn 1` to `--turn 23` give the traps the others."
             ),
             "```console\npython -m bench.growth --all --write && python docs/generate.py\n```",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from bench import growth
 from bench.converters import cases
 from bench.dialects import Report
 from bench.measure import peak, seconds
@@ -118,6 +121,15 @@ def test_no_trait_of_a_conversation_is_lost_in_silence() -> None:
 
 def test_growth_is_measured() -> None:
     assert " of " in run("bench.growth", "tool-json", "--seconds", "0.2").splitlines()[-1]
+
+
+def test_an_interrupted_run_has_measured_each_option_and_size_of_a_dialect() -> None:
+    every = [*growth.cells({name: growth.traps_of(name) for name in ("hermes", "tool-json")}, turn=0)]
+    ordered = growth.spread(every, Random(0))  # noqa: S311 - to be repeated
+    pairs = [(cell.dialect, cell.option, cell.piece) for cell in ordered]
+    assert {*pairs[: len({*pairs})]} == {*pairs}
+    assert len({*pairs}) == 2 * len(growth.OPTIONS) * len(growth.PIECES)
+    assert Counter(ordered) == Counter(every)
 
 
 def test_time_and_memory_are_those_of_the_function() -> None:
