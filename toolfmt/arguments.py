@@ -197,11 +197,16 @@ def _items(value: object, place: str) -> Iterator[tuple[object, str]]:
     place = place.removesuffix("=")
     if isinstance(value, Mapping):
         yield from ((one, f"{place}[{name!r}]") for name, one in cast("Mapping[Any, Any]", value).items())
-    elif isinstance(value, list | tuple | set | frozenset):
-        yield from ((one, f"{place}[{at}]") for at, one in enumerate(cast("Iterable[Any]", value)))
+    elif isinstance(value, Collection):
+        yield from ((one, f"{place}[{at}]") for at, one in enumerate(cast("Collection[Any]", value)))
+
+
+_LONG: Final = 1_000
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > _LONG:  # Python does not write one
+        return "an int of many digits"
     if value is None or isinstance(value, str | int | float):
         return f"{value!r:.60}"
     return f"the class {value.__name__}" if isclass(value) else type(value).__name__

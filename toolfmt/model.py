@@ -119,7 +119,7 @@ class ToolDefinition(Record):
         schema: object = self.source() if callable(self.source) else self.source
         if not jsontext.is_object(schema):
             raise SchemaError(
-                f"tool {self.name!r}: the function in parameters= returned {schema!r:.80}, no JSON Schema"
+                f"tool {self.name!r}: parameters= made a {type(schema).__name__}, not a JSON Schema object"
             )
         return schema
 

@@ -184,11 +184,9 @@ def _read_code(value: Any, where: str) -> tuple[Found, ...]:
 
 
 def _read_dump(value: Any, where: str) -> tuple[Found, ...]:
-    # By alias, as `anyOf` is `any_of` in the SDKs' objects; without the fields they leave empty.
-    dumped = value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    try:
-        return _read(dumped, where)
-    except SchemaError as error:
+    try:  # by alias, as `anyOf` is `any_of` in the SDKs' objects; without the fields they leave empty
+        return _read(value.model_dump(mode="json", by_alias=True, exclude_none=True), where)
+    except ValueError as error:  # a `SchemaError`, or pydantic's for a value that is not JSON
         raise SchemaError(f"{error}; of a model, give the class {type(value).__name__}, not an instance") from None
 
 

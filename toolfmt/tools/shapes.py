@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from toolfmt.errors import SchemaError
+from toolfmt import jsontext
+from toolfmt.errors import SchemaError, UnrepresentableError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema import normalise
@@ -125,6 +126,10 @@ def _parameters(schema: Any, what: str) -> JsonObject:
         schema = schema["jsonSchema"]
     if not is_object(schema):
         raise SchemaError(f"{what} must be a JSON Schema object, not {repr(schema)[:80]}")
+    try:
+        jsontext.dumps(schema)
+    except UnrepresentableError as error:
+        raise SchemaError(f"{what}: {error}") from None
     if _is_flat_map(schema):
         schema = _object_of(schema)
     try:

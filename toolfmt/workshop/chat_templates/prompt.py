@@ -118,6 +118,7 @@ def _declared(one: object) -> JsonValue:
         definition(one)  # raises where it is wrong
         return one
     made = definition(cast("Any", one))
+    jsontext.check_depth(made.parameters, f"tool {made.name!r}")  # one that contains itself has no end to count
     function: JsonObject = {"name": made.name, "description": made.description, "parameters": made.parameters}
     return {"type": "function", "function": function}
 

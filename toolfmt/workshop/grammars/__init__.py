@@ -17,6 +17,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Final
 
+from toolfmt import jsontext
 from toolfmt.arguments import Positive, checked
 from toolfmt.dialect.record import AnyDialect
 from toolfmt.errors import SchemaError, UnknownToolError, UnsupportedSchemaError
@@ -95,6 +96,8 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
         raise UnknownToolError(choice, names)
     if not offered and word != "none":
         raise SchemaError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
+    if output is not None and (wrong := jsontext.unwritable(output)) is not None:
+        raise SchemaError(f"the output's schema: {wrong}")
     wanted = None if output is None else ToolDefinition(name=OUTPUT, parameters=output)
     for tool in (*offered, *filter(None, [wanted])):
         try:
