@@ -157,3 +157,11 @@ def test_a_key_that_no_tool_has_and_that_is_no_word_is_a_slip() -> None:
 def test_what_is_in_a_list_of_calls_beside_them_is_named(answer: str, found: str) -> None:
     (failure,) = toolfmt.parse(answer, dialect="pythonic", tools=[{"name": "f", "parameters": {}}]).failures
     assert failure.detail == f"expected another call or the end of the calls, found {found}"
+
+
+@pytest.mark.parametrize("between", [",", ", ", " , "])
+def test_arguments_that_end_with_a_comma_before_the_next_marker_are_no_call(between: str) -> None:
+    text = f'<|python_tag|>bash.call(command="ls"{between}<|python_tag|>bash.call(command="df", n=2)<|eom_id|>'
+    result = toolfmt.parse(text, dialect="llama3-builtin", tools=TOOLS)
+    assert [call.arguments for call in result.calls if call.arguments != {"command": "df", "n": 2}] == []
+    assert [failure.reason for failure in result.failures] == ["malformed"]

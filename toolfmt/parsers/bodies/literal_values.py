@@ -155,7 +155,7 @@ class LiteralReader:
         if found is None or (name is not None and name not in self._tools):
             return False
         apart = found.group().partition(name)[0] if name else ","
-        if self._cur.since(self._draft.start).rstrip()[-1:] == ",":
+        if self._cur.since(self._draft.start).rstrip()[-1:] == "," or re.match(r"\s*,\s*\S", apart):
             return False  # the next argument was due
         if (name == self._draft.name and not _SEPARATED(apart)) or (yield from repeats(self._cur, self._draft.start)):
             return False  # the call was given up and is written again
