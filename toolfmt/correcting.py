@@ -94,7 +94,10 @@ def _notation(syntax: Syntax, failure: CallFailed) -> str:
     """Return advice for quotes or a notation that the format does not have, where the call breaks."""
     found, form = _OFFSET.search(failure.detail), syntax.forms[0]
     at = int(found[1]) - failure.span[0] if found is not None else 0
-    if form.json is not None and failure.raw[max(0, at - 1) : at] == "'":
+    before, here = failure.raw[max(0, at - 1) : at], failure.raw[max(0, at) :][:1]
+    if form.json is not None and before == '"' and here.isalnum():
+        return 'write a quote inside a text as \\"'
+    if form.json is not None and (before == "'" or here.isalpha()):
         return 'write keys and texts in double quotes: "it\'s"'
     given = failure.raw[max(0, at) :].lstrip()[:1] == "{"
     return "write each argument in its own element, as shown below, not as JSON" if form.elements and given else ""

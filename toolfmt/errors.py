@@ -194,12 +194,12 @@ class UnknownFormatError(ToolFmtError, LookupError):
     def __init__(self, name: str, known: Iterable[str], serving: Sequence[str] = ()) -> None:
         """Name the format, and similar ones, or those `serving` the model of that name."""
         names = tuple(known)
-        close = get_close_matches(name, names, n=3, cutoff=0.65) or list(serving)
-        hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
+        begins = {one.partition("-")[0]: one for one in reversed(names)}  # the first of those that begin alike
+        self.suggestions = close_names(name, begins | {one: one for one in names}) or tuple(serving)
+        hint = did_you_mean(self.suggestions) or f"known: {', '.join(names)}"
         super().__init__(f"unknown transcript format {name!r}; {hint}")
         self.name = name
         self.known = names
-        self.suggestions = tuple(close)
 
 
 class ConversionError(ToolFmtError, ValueError):

@@ -628,7 +628,7 @@ def test_a_name_that_is_misspelt_is_refused_where_the_tools_are_known(options: d
 def test_a_name_of_no_tool_is_warned_of_and_a_pattern_may_match_nothing(registry: ToolRegistry) -> None:
     with pytest.raises(ValueError, match="did you mean 'get'"):
         Executor(registry, policies=[Approval(tools=["gett"])])
-    with pytest.warns(UserWarning, match="Approval: no tool is called 'remove', so nothing is done for it; there are "):
+    with pytest.warns(UserWarning, match="Approval: no tool is called 'remove', so it has no effect; the tools are "):
         Executor(registry, policies=[Approval(tools=["remove"])])
     Executor(registry, policies=[Permissions(deny={"*": ["*.delete", "admin_*"]})])
 

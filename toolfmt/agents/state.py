@@ -154,10 +154,9 @@ class AgentState:
 
     @property
     def text(self) -> str:
-        """The model's last text; empty before the first step, and the reason in brackets after a failed run."""
-        if self.status == "failed":
-            return f"[failed: {self.reason}]"
-        return self.steps[-1].text if self.steps else ""
+        """The model's last text; of a run that failed, or was stopped without a text, the reason in brackets."""
+        said = self.steps[-1].text if self.steps and self.status != "failed" else ""
+        return said or (f"[{self.status}: {self.reason}]" if self.status in ("failed", "stopped") else "")
 
     def raise_for_failure(self) -> Self:
         """Return the state, or raise `AgentFailedError` unless the run completed."""

@@ -168,7 +168,7 @@ def _read(value: Any, where: str) -> tuple[Found, ...]:
 
 def _refuse_text(value: str | bytes, where: str) -> tuple[Found, ...]:
     start = value.lstrip()[:1]
-    advice = "read JSON with json.loads first" if start in ("{", "[", b"{", b"[") else "a path here is a Path"
+    advice = "read JSON with json.loads first" if start in ("{", "[", b"{", b"[") else "give a file as a pathlib.Path"
     raise SchemaError(f"{where or 'the value'}: a tool cannot be read from text, {value[:40]!r}; {advice}")
 
 

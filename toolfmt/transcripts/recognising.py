@@ -174,6 +174,8 @@ def _adds(value: JsonValue, place: RowPart, made: TranscriptFormat) -> bool:
 def _unknown(value: JsonValue) -> ParseError:
     if not (is_object(value) or is_array(value) or isinstance(value, str)):
         return ParseError(f"a conversation is a list or an object, not {described(value)}")
+    if is_object(value) and "role" in value and ("content" in value or "parts" in value):
+        return ParseError("a conversation is a list of messages, and this is one message: put it in a list")
     found = _places(value)
     unknown = f"nothing in the conversation identifies its format ({described(value)})"
     if complaint := _complaint(value):

@@ -30,7 +30,6 @@ from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.text.chat import TextChat, text_rules
 
 ROLES: Final = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "user", "user": "user"}
-PLACE: Final = "{{tools}}"
 _UNDESCRIBED: Final = Syntax(
     forms=(Form(call="{call}", json=JsonCall(template={"name": "{name}", "arguments": "{arguments}"})),), leading=()
 )
@@ -93,7 +92,7 @@ class Chats:
         at = next(iter(texts), None) if at is None else at
         text = manifest(tools, template=self._template, examples=self._examples, **self._choice)
         if at is None:
-            prompt = placed(PLACE, text) if tools else ""
+            prompt = placed("", text).lstrip()
             return [*([Message("system", (TextPart(prompt),))] if prompt else []), *messages]
         prompt = placed(texts[at], text)
         shown = Message("system", (TextPart(prompt),), messages[at].name)

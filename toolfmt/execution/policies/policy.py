@@ -165,7 +165,7 @@ def check_names(what: str, patterns: Iterable[str], known: Collection[str], noun
         if near and near != [begin]:
             raise ValueError(f"{unknown}; did you mean {begins[near[0]]!r}?")
         if names and begin == pattern and noun == "tool":  # an argument may be inside another
-            warn(f"{unknown}, so nothing is done for it; there are {some(sorted(names))}")
+            warn(f"{unknown}, so it has no effect; the tools are {some(sorted(names))}")
 
 
 def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
