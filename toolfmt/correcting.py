@@ -45,6 +45,8 @@ from toolfmt.tools import tools as definitions
 
 _POINTER = re.compile(r"(?m)^/([^/:\n]{1,256})").findall
 _FENCE = re.compile(r"(?m)^[ \t]{0,16}`{3,8}[\w+.\-]{0,32}[ \t]{0,16}(?:\n|\Z)")
+_STRUCTURE = re.compile(r"[{}\[\]:]")
+_BARE = re.compile(r"[^\W\d_]\w{0,64}(?![\w\"'])").match
 _BODY = re.compile(r"\{(?:" + "|".join(sorted(BODY_SLOTS)) + r")\}")
 _CHANGED: Final = frozenset(
     {
@@ -94,12 +96,13 @@ def _notation(syntax: Syntax, failure: CallFailed) -> str:
     """Return advice for quotes or a notation that the format does not have, where the call breaks."""
     found, form = _OFFSET.search(failure.detail), syntax.forms[0]
     at = int(found[1]) - failure.span[0] if found is not None else 0
-    before, here = failure.raw[max(0, at - 1) : at], failure.raw[max(0, at) :][:1]
-    if form.json is not None and before == '"' and here.isalnum():
-        return 'write a quote inside a text as \\"'
-    if form.json is not None and (before == "'" or here.isalpha()):
+    before, here = failure.raw[: max(0, at)], failure.raw[max(0, at) :]
+    if form.json is not None and here[:1].isalnum() and before.endswith('"'):
+        text = before[:-1].rpartition('"')[2]  # with structure in it, another quote is missing
+        return "" if _STRUCTURE.search(text) else 'write a quote inside a text as \\"'
+    if form.json is not None and (before.endswith("'") or _BARE(here)):
         return 'write keys and texts in double quotes: "it\'s"'
-    given = failure.raw[max(0, at) :].lstrip()[:1] == "{"
+    given = here.lstrip()[:1] == "{"
     return "write each argument in its own element, as shown below, not as JSON" if form.elements and given else ""
 
 

@@ -19,7 +19,7 @@ from toolfmt import (
     ToolInvocation,
     ToolRegistry,
     default_registry,
-    inject,
+    manifest,
     parse,
     render_calls,
 )
@@ -83,7 +83,7 @@ def test_a_dialect_is_chosen_as_everywhere(choice: dict[str, Any]) -> None:
     model = Texts(answer, "3")
     state = AgentLoop(TextDriver(model, **choice), toolbox()).run_sync("?")
     assert [one.result.content for one in state.executions] == [3]
-    assert model.chats[0][0]["content"].endswith(inject("{{tools}}", toolbox(), **choice))
+    assert model.chats[0][0]["content"].endswith(manifest(toolbox(), **choice))
 
 
 def test_an_answer_is_shown_again_as_it_was_written() -> None:

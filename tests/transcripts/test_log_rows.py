@@ -150,7 +150,7 @@ ASKED: dict[str, tuple[Any, str]] = {
     ),
     "an item of OpenAI's": (
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]},
-        "nothing in the conversation identifies its format",
+        "this is one message: put it in a list",
     ),
 }
 
