@@ -18,7 +18,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from toolfmt import jsontext
 from toolfmt.conversation import (
@@ -79,8 +79,8 @@ def plain(value: Any) -> Any:
     """Turn nested records into JSON; all other values stay as they are."""
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, Record):
-        return plain(written_fields(value))
+    if isinstance(value, BaseModel):  # a record, or a run's output
+        return plain(written_fields(value) if isinstance(value, Record) else dict(value))
     if is_dataclass(value) and not isinstance(value, type):
         tag = {"type": _TAGS[kind]} if (kind := type(value)) in _TAGS else {}
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
@@ -20,9 +21,10 @@ from toolfmt.gateway.access import HOPS, hops
 from toolfmt.gateway.amazon import Signer
 from toolfmt.gateway.apis import APIS
 from toolfmt.gateway.concealing import MARK, Concealer, concealable
-from toolfmt.gateway.config import HEADER, Config, FieldError, secret, using
+from toolfmt.gateway.config import HEADER, Config, secret, using
 from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
+from toolfmt.gateway.journal import log_line
 from toolfmt.gateway.threads import decode, encode, worked
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
@@ -79,12 +81,8 @@ class Upstream:
                 load(back.tokenizer)
         key = secret(back, *place)
         if key and not concealable(key):
-            raise FieldError(
-                "a key has 16 characters, or 8 with letters and digits: a shorter one may be a word of an answer, and "
-                "would reach clients if the back quotes it; leave it out for a server that needs no key",
-                *place,
-                "key_file" if back.key_env is None else "key_env",
-            )
+            said = "the key is too short: it may be a word of an answer, so it is not replaced if the back quotes it"
+            log_line(logging.WARNING, {"message": said, "back": name})
         self._key = key or ""
         self.concealer = Concealer(self._key)
         """Replaces the key in what the back answers."""
