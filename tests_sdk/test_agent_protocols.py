@@ -9,9 +9,9 @@ import pytest
 from conversations import BY_HAND, transcripts
 from hypothesis import given, settings
 from particular_conversations import TRAITS
-from sources import SOURCES, speaks, written
+from sources import SOURCES, converted, speaks, written
 
-from toolfmt import check, convert
+from toolfmt import check
 from toolfmt.conversation import Transcript
 
 
@@ -51,7 +51,9 @@ JUDGES = {"ag-ui": judge_ag_ui, "a2a": judge_a2a, "acp": judge_acp}
 
 def judge(value: Any, source: str, target: str) -> None:
     if source != target and not check(value, format=source) and speaks(value, source):
-        JUDGES[target](json.loads(json.dumps(convert(value, source=source, target=target).value)))
+        made = converted(value, source, target)
+        if made is not None:
+            JUDGES[target](json.loads(json.dumps(made)))
 
 
 @pytest.mark.parametrize("target", JUDGES)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from langchain_core.messages import messages_from_dict
 from particular_conversations import TRAITS
 from pydantic_ai.messages import ModelMessagesTypeAdapter
-from sources import CASES, SOURCES, speaks, written
+from sources import CASES, SOURCES, converted, speaks, written
 
-from toolfmt import check, convert
+from toolfmt import check
 from toolfmt.conversation import Transcript
 from toolfmt.transcripts.formats import find
 
@@ -42,7 +42,9 @@ every_target = pytest.mark.parametrize("target", JUDGES)
 
 def judge(value: Any, source: str, target: str) -> None:
     if source != target and not check(value, format=source) and speaks(value, source):
-        JUDGES[target](json.loads(json.dumps(convert(value, source=source, target=target).value)))
+        made = converted(value, source, target)
+        if made is not None:
+            JUDGES[target](json.loads(json.dumps(made)))
 
 
 @every_target

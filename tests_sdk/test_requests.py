@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from judges import JUDGES
 from particular_conversations import TRAITS
 from pydantic import ValidationError
-from sources import CASES, SOURCES, speaks, written
+from sources import CASES, SOURCES, converted, speaks, written
 
-from toolfmt import check, convert, convert_request
+from toolfmt import check, convert_request
 from toolfmt.conversation import Transcript
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.settings.tables import TABLES
@@ -26,7 +26,9 @@ every_target = pytest.mark.parametrize("target", JUDGES)
 def judge(value: Any, source: str, target: str) -> None:
     """Convert what its provider would accept, and ask the other's SDK."""
     if not check(value, format=source) and speaks(value, source):
-        JUDGES[target](value if source == target else convert(value, source=source, target=target).value)
+        made = value if source == target else converted(value, source, target)
+        if made is not None:
+            JUDGES[target](made)
 
 
 @every_target

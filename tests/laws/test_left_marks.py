@@ -40,7 +40,8 @@ def left(dialect: Dialect[str], text: str) -> Iterator[str]:
         yield text[:end] + closer[:length] + text[end:]
     for marker in markers(dialect.syntax):
         if marker[:1] == "<" and marker[-1:] == ">":
-            yield text[: end - 5] + marker + text[end - 5 :]
+            if marker[1] != "/":
+                yield text[: end - 5] + marker + text[end - 5 :]
             if marker[1:2] in "/|\uff5c":
                 yield text[:end] + marker + text[end:]
                 yield text[: end - len(value)] + marker + text[end - len(value) :]

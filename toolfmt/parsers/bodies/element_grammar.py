@@ -23,7 +23,6 @@ from toolfmt.parsers.scanning.raw_ends import Around, Closer, Ends
 from toolfmt.schema import declares
 
 _CLOSING_TAG = re.compile(r"</([\w.\-]+)>").finditer
-_BREAKS = frozenset({"", "\r", "\n", "<"})
 NUMBER = r"[0-9]{1,9}"
 """An element with such a name is a list's item at this position, or an object's member."""
 
@@ -220,8 +219,7 @@ class ElementGrammar:
         for end in _CLOSING_TAG(text) if "</" in text else ():
             token = self.closers["member"].partition("</")[0].strip()
             before, after = text[: end.start()].removesuffix(token), text[end.end() :]
-            declared = self.keyed_by_tag and declares(schema, end[1])
-            due = declared or (after[:1] not in _BREAKS and self._own.fullmatch(end.group()))
+            due = self.keyed_by_tag and declares(schema, end[1])
             if due and f"<{end[1]}" not in before and not mentioned(before, after):
                 return end.group()
         return ""

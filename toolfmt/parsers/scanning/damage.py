@@ -132,7 +132,7 @@ def left_marker(text: str, closer: str, own: re.Pattern[str]) -> str:
     if found is None or next(marks, None) is not None:
         return ""
     before, after = text[: found.start()][-1:], text[found.end() :][:1]
-    inner = before.isalnum() and after.isalnum()
+    inner = before.isalnum() and after.isalnum() and found.group()[:2] != "</"  # no slip ends a call within a word
     edge = (not before and after.isalnum()) or (not after and before.isalnum())
     return found.group() if inner or (edge and not _TYPE(found.group())) else ""  # `List<item>` is a type
 
