@@ -15,7 +15,7 @@ from toolfmt.cli import main
 Run = Callable[..., tuple[int, str, str]]
 
 CASES = {
-    "a provider where a format is chosen": (("check", "--provider", "openai"), "chosen with --from or --to here"),
+    "a provider where a format is chosen": (("convert", "--provider", "openai"), "chosen with --from or --to here"),
     "a page in a folder that is missing": (
         ("view", "README.md", "--out", "no/such.html"),
         "no folder no: make it first",

@@ -105,7 +105,7 @@ class Registry:
         if key in self.broken:
             raise self.broken[key].with_traceback(None)  # one object, raised each time it is asked for
         if key == AUTO:
-            advice = "it stands for the dialect that is found in a text, so only reading takes it: name a dialect"
+            advice = "it stands for the dialect that is found in a text, so only parsing takes it: name a dialect"
             raise UnknownDialectError("dialect", name, advice=advice)
         if other := self._elsewhere(name):
             raise UnknownDialectError("dialect", name, advice=other)

@@ -50,7 +50,7 @@ _SHELL: Final = re.compile(
     r"|[^\s;&|()<>`\\'\"]+|.",
     re.DOTALL,
 )
-_OPTION: Final = re.compile(r"-\w(?=[/.])|-{1,2}\w[\w\-]*=")
+_OPTION: Final = re.compile(r"-\w(?=[/.])|(?<![\w\-])-{1,2}\w[\w\-]*=")
 _MAGIC: Final = re.compile(r"[*?\[{]")
 _CHOICES: Final = 16
 """Choices of the braces in one word that are looked at."""
