@@ -16,6 +16,7 @@ from tests import sampling, slips
 from toolfmt import CallEnd, parse, parse_stream
 from toolfmt.dialect.record import Dialect
 from toolfmt.dialect.syntax import markers
+from toolfmt.parsers.bodies import element_grammar
 
 ARGUMENTS = {"path": "src/main.rs", "count": 17, "note": "all done"}
 DIALECTS = [
@@ -59,3 +60,19 @@ def test_no_value_holds_a_marker_that_a_slip_left_in_it(dialect: Dialect[str], o
         ]
         for call in (*whole.calls, *cut):
             assert call.arguments.get("path", "src/main.rs") == "src/main.rs", broken
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_a_tag_is_judged_by_what_is_near_it(dialect: Dialect[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    note = "`</path>` " * 500
+    text = slips.written(dialect, [slips.call(dialect, "write", {"note": note, "count": 1})])
+    assert text is not None
+    sizes: list[int] = []
+
+    def mentioned(before: str, after: str) -> bool:
+        sizes.append(len(before) + len(after))
+        return True
+
+    monkeypatch.setattr(element_grammar, "mentioned", mentioned)
+    parse(text, dialect=dialect, tools=[TOOL])
+    assert sum(sizes) <= 40 * len(text)

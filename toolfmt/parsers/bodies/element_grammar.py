@@ -22,6 +22,8 @@ from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, Head, head, literal, 
 from toolfmt.parsers.scanning.raw_ends import Around, Closer, Ends
 from toolfmt.schema import declares
 
+_NEAR = 64
+"""Characters around a tag that tell whether it is only mentioned."""
 _CLOSING_TAG = re.compile(r"</([\w.\-]+)>").finditer
 NUMBER = r"[0-9]{1,9}"
 """An element with such a name is a list's item at this position, or an object's member."""
@@ -216,11 +218,17 @@ class ElementGrammar:
         """Return a marker that a slip left in a value before its `closer`; `schema` is that of the arguments."""
         if found := left_marker(text, closer, self._own):
             return found
-        for end in _CLOSING_TAG(text) if "</" in text else ():
-            token = self.closers["member"].partition("</")[0].strip()
-            before, after = text[: end.start()].removesuffix(token), text[end.end() :]
-            due = self.keyed_by_tag and declares(schema, end[1])
-            if due and f"<{end[1]}" not in before and not mentioned(before, after):
+        token = self.closers["member"].partition("</")[0].strip()
+        opened: dict[str, int | None] = {}
+        for end in _CLOSING_TAG(text) if self.keyed_by_tag and "</" in text else ():
+            name, start = end[1], end.start()
+            if name not in opened:
+                opened[name] = text.find(f"<{name}") if declares(schema, name) else None
+            first = opened[name]
+            if first is None or 0 <= first < start:
+                continue
+            before = text[max(0, start - _NEAR) : start].removesuffix(token)
+            if not mentioned(before, text[end.end() : end.end() + _NEAR]):
                 return end.group()
         return ""
 
