@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from copy import copy
 from functools import lru_cache, partial
 from typing import Final, NamedTuple, TypeVar
@@ -156,8 +156,11 @@ class Upstream:
 
         Raises `UpstreamError`, while it is read too.
         """
-        async with self._sent("POST", self.api.stream, model, request) as response:
-            yield self._events(response), _passed(response)
+        async with (
+            self._sent("POST", self.api.stream, model, request) as response,
+            aclosing(self._events(response)) as events,  # an abandoned generator is closed by any thread's collector
+        ):
+            yield events, _passed(response)
 
     @asynccontextmanager
     async def _sent(
@@ -205,15 +208,16 @@ class Upstream:
                     await response.aclose()
         raise failed
 
-    async def _events(self, response: httpx2.Response) -> AsyncIterator[list[JsonObject]]:
+    async def _events(self, response: httpx2.Response) -> AsyncGenerator[list[JsonObject]]:
         text = self.api.frames(self._max)
         batch: list[JsonObject] = []
         try:
-            async for piece in self._pieces(response):
-                batch.extend(map(self._event, text.feed(piece)))
-                if batch:
-                    yield batch
-                    batch = []
+            async with aclosing(self._pieces(response)) as pieces:
+                async for piece in pieces:
+                    batch.extend(map(self._event, text.feed(piece)))
+                    if batch:
+                        yield batch
+                        batch = []
             batch.extend(map(self._event, text.close()))
             if batch:
                 yield batch
@@ -227,12 +231,12 @@ class Upstream:
     async def _pieces(self, response: httpx2.Response) -> AsyncGenerator[bytes]:
         """Yield an answer's bytes within the limits of time and size; raises TimeoutError and `UpstreamError`."""
         size, wait = 0, self.back.first_byte_timeout
-        pieces = response.aiter_bytes()
-        while piece := await self._ending.within(wait, anext(pieces, b"")):
-            size, wait = size + len(piece), self.back.idle_timeout
-            if size > self._max:
-                raise bad_answer(f"the upstream's answer has more than {self._max} bytes")
-            yield piece
+        async with aclosing(response.aiter_bytes()) as pieces:
+            while piece := await self._ending.within(wait, anext(pieces, b"")):
+                size, wait = size + len(piece), self.back.idle_timeout
+                if size > self._max:
+                    raise bad_answer(f"the upstream's answer has more than {self._max} bytes")
+                yield piece
 
     def _written(self, request: JsonObject) -> JsonObject:
         kept = {key: value for key, value in request.items() if key not in self.api.beside}
@@ -265,8 +269,9 @@ class Upstream:
 
     async def _body(self, response: httpx2.Response) -> bytes:
         found = bytearray()
-        async for piece in self._pieces(response):
-            found += piece
+        async with aclosing(self._pieces(response)) as pieces:
+            async for piece in pieces:
+                found += piece
         return bytes(found)
 
 

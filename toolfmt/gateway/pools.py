@@ -65,9 +65,8 @@ class _Counted(httpx2.AsyncByteStream):
         self._stream = stream
         self._end: Callable[[], Awaitable[None]] | None = end
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._stream:
-            yield piece
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return aiter(self._stream)  # itself, so that who reads it can close it
 
     async def aclose(self) -> None:
         end, self._end = self._end, None
