@@ -187,7 +187,7 @@ ADVICE: Final = {
     "mixed_content": "Write the call alone: no other text, no code fence, no second call.",
     "unread_call": "To call a tool, write the call in exactly the format shown below. Otherwise answer in words.",
     "no_call": "A tool call was expected in your answer, and there was none.",
-    "no_answer": "Your answer has only reasoning in it. Write what the user is to read, or call a tool.",
+    "no_answer": "Your answer has no text and no call. Write what the user is to read, or call a tool.",
 }
 """Advice, by a failure's reason."""
 SHOWN: Final = 300
@@ -255,7 +255,8 @@ def _for_model(notice: Notice) -> str:
 def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
     """Describe what was wrong with a call of an API, and show correct arguments if the called tool is among `tools`."""
     advice = _AGAIN if failure.reason in _UNREADABLE else ADVICE.get(failure.reason, _AGAIN)
-    message = f"Your call could not be used ({failure.reason}):{_listed(failure.detail)}\n{advice}"
+    what = "answer" if failure.reason == "missing_answer" else "call"
+    message = f"Your {what} could not be used ({failure.reason}):{_listed(failure.detail)}\n{advice}"
     offered = {tool.name: tool for tool in definitions(tools)} if tools else {}
     name = _meant(failure.name, failure.raw, offered)
     example = _fitting(default_registry().resolve(), offered[name], failure.detail) if name else None
@@ -272,18 +273,19 @@ def no_call_feedback(text: str = "", *, tools: object = None, **choice: Unpack[C
 
 
 def no_answer_feedback(text: str = "", *, tools: object = None, **choice: Unpack[Choice]) -> str:
-    """Write a message that the answer `text` ended in its reasoning, and how to continue to the answer."""
+    """Write a message that the answer `text` has no text and no call, and how to continue to the answer."""
     dialect = chosen(choice)[0]
-    return _feedback(dialect, tools, "no_answer", _way_on(dialect), text, "")
+    return _feedback(dialect, tools, "no_answer", _way_on(dialect, text), text, "")
 
 
-def _way_on(dialect: AnyDialect) -> str:
-    """Describe how a format continues from reasoning to the answer."""
+def _way_on(dialect: AnyDialect, text: str) -> str:
+    """Describe how a format continues from reasoning to the answer, if `text` is reasoning that was not closed."""
     syntax = dialect.syntax
     label = next((opener for opener, closer in syntax.unwrap if not closer), "") if syntax is not None else ""
     closer = next((closer for _, closer in syntax.reasoning if closer), "") if syntax is not None else ""
     marker = (label or closer).strip()
-    return f"If you are done, write {marker} and your answer after it." if marker else ""
+    unclosed = marker and text.strip() and marker not in text
+    return f"If you are done, write {marker} and your answer after it." if unclosed else ""
 
 
 def what_to_change(failure: CallFailed, *, tools: object = None, **choice: Unpack[Choice]) -> str:

@@ -23,6 +23,10 @@ from toolfmt.execution.events import (
 
 AT_ONCE = Patience(tries=3, pause=0)
 ADD = ("c1", "add", '{"a": 1}')
+DONE = [
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Done."}},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+]
 
 
 def run(api: Api, tools: Any = None, *, start: Any = "1 + 2?", **options: Any) -> tuple[AgentState, list[Any]]:
@@ -207,6 +211,32 @@ def test_an_answer_that_ends_with_calls_and_has_none_is_asked_for_again() -> Non
     assert (state.status, state.text) == ("completed", "3")
 
 
+THOUGHT = [{"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "Hm."}}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [(said(""), "the answer is empty"), ([*THOUGHT, DONE[1]], "the answer has only reasoning"), (DONE[1:], "is empty")],
+)
+@pytest.mark.parametrize("tools", [None, ()])
+def test_an_answer_without_text_and_calls_is_asked_for_again(answer: Any, why: str, tools: Any) -> None:
+    form, done = ("anthropic", DONE) if "type" in answer[0] else ("openai-chat", said("Done."))
+    state, events = run(Api(answer, done, format=form), tools)
+    assert (state.status, state.text, len(state.steps)) == ("completed", "Done.", 2)
+    (reported,) = of(events, ValidationFailed)
+    assert reported.error.startswith("Your answer could not be used (missing_answer)")
+    state, _ = run(Api(*[answer] * 3, format=form), tools)
+    assert state.status == "failed"
+    assert state.reason.startswith("3 answers in a row could not be used: ")
+    assert why in state.reason
+
+
+def test_an_answer_with_other_content_is_an_answer() -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "aGk="}}
+    api = Api([{"candidates": [{"content": {"parts": [image]}, "finishReason": "STOP"}]}], format="gemini")
+    assert (run(api)[0].status, len(api.requests)) == ("completed", 1)
+
+
 def test_what_the_format_cannot_say_is_reported_with_the_request() -> None:
     api = Api([{"candidates": [{"content": {"parts": [{"text": "3"}]}, "finishReason": "STOP"}]}], format="gemini")
     state, events = run(api)
@@ -272,7 +302,8 @@ CLAUDE = [
 def test_what_proves_reasoning_goes_back_to_its_maker() -> None:
     done = [
         {"type": "message_start", "message": {"id": "msg_2", "usage": {"input_tokens": 6}}},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
+        DONE[0],
+        {**DONE[1], "usage": {"output_tokens": 1}},
         {"type": "message_stop"},
     ]
     api = Api(CLAUDE, done, format="anthropic")
@@ -287,7 +318,7 @@ def test_what_proves_reasoning_goes_back_to_its_maker() -> None:
         {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}},
     ]
     assert results["content"][0]["tool_use_id"] == "t1"
-    again = Api([done[1]], format="anthropic")
+    again = Api(DONE, format="anthropic")
     run(again, start=AgentState.from_json(state.to_json()).with_messages("And?"), patience=Patience(tries=1))
     assert again.requests[0]["messages"][1]["content"] == assistant["content"]
 
@@ -308,7 +339,7 @@ def test_an_answer_that_pauses_is_gone_on_with() -> None:
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Searching."}},
         {"type": "message_delta", "delta": {"stop_reason": "pause_turn"}},
     ]
-    api = Api(paused, [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}], format="anthropic")
+    api = Api(paused, DONE, format="anthropic")
     state, _ = run(api)
     assert (state.status, len(state.steps)) == ("completed", 2)
 
@@ -319,11 +350,11 @@ def test_a_whole_answer_will_do() -> None:
 
 
 def test_a_conversation_of_another_provider_goes_on() -> None:
-    state, _ = run(Api(CLAUDE, [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}], format="anthropic"))
+    state, _ = run(Api(CLAUDE, DONE, format="anthropic"))
     api = Api(said("Yes."))
     run(api, start=state.with_messages(Message("user", (TextPart("Sure?"),))))
     roles = [message["role"] for message in api.requests[0]["messages"]]
-    assert roles == ["user", "assistant", "tool", "user"]
+    assert roles == ["user", "assistant", "tool", "assistant", "user"]
 
 
 @pytest.mark.parametrize(

@@ -314,18 +314,34 @@ def test_an_answer_that_ends_within_its_reasoning_is_asked_for_again(dialect: st
     assert (state.status, state.text) == ("completed", "3")
     assert advice in model.chats[1][-1]["content"]
     (reported,) = [event for event in events if isinstance(event, ValidationFailed)]
-    assert reported.error == "the answer ended within its reasoning"
+    assert reported.error == "the answer has only reasoning"
 
 
 @pytest.mark.parametrize("dialect", REASONED)
 def test_a_model_that_never_ends_its_reasoning_fails_the_run(dialect: str) -> None:
     state = AgentLoop(TextDriver(Texts(*[REASONED[dialect][0]] * 3), dialect=dialect), toolbox()).run_sync("1 + 2?")
-    assert (state.status, "within its reasoning" in state.reason) == ("failed", True)
+    assert (state.status, "has only reasoning" in state.reason) == ("failed", True)
 
 
-def test_reasoning_that_is_closed_ends_a_turn_without_text() -> None:
-    state = AgentLoop(TextDriver(Texts("<think>done</think>"), dialect="qwen25"), toolbox()).run_sync("1 + 2?")
-    assert (state.status, state.text) == ("completed", "")
+@pytest.mark.parametrize("said", ["", "\n", "<think>done</think>", "<think>done</think>\n\n<|im_end|>"])
+@pytest.mark.parametrize("tools", [(), (toolbox(),)])
+def test_an_answer_without_text_and_calls_is_asked_for_again(said: str, tools: tuple[object, ...]) -> None:
+    model, events = Texts(said, "3"), list[object]()
+    state = AgentLoop(TextDriver(model, dialect="qwen25"), *tools, on_event=events.append).run_sync("1 + 2?")
+    assert (state.status, state.text, [message.role for message in state.messages]) == (
+        "completed",
+        "3",
+        ["user", "assistant"],
+    )
+    asked = model.chats[1][-1]["content"]
+    assert asked.startswith("Your answer has no text and no call.")
+    assert "If you are done" not in asked
+    assert len([event for event in events if isinstance(event, ValidationFailed)]) == 1
+
+
+def test_a_model_that_says_nothing_fails_the_run() -> None:
+    state = AgentLoop(TextDriver(Texts("", "", ""), dialect="hermes"), toolbox()).run_sync("1 + 2?")
+    assert (state.status, state.reason) == ("failed", "3 answers in a row could not be used: the answer is empty")
 
 
 @pytest.mark.parametrize("answer", ["<tool_call>\n</tool_call>", "<tool_call>[]</tool_call>"])

@@ -16,7 +16,7 @@ from typing import Final
 from toolfmt.agents.clients.text import OF_SDK
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, Request, last_step
 from toolfmt.agents.drivers.turns import AnswerMessage, played
-from toolfmt.agents.drivers.unread import with_unread
+from toolfmt.agents.drivers.unread import nothing_in, with_unread
 from toolfmt.agents.runtime import Runtime
 from toolfmt.agents.state import AgentState
 from toolfmt.arguments import Natural, checked
@@ -35,6 +35,8 @@ from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.formats import find
 
 _MODES: Final = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "required": ToolChoice("required")}
+_UNFINISHED: Final = frozenset({"length", "pause"})
+"""Finish reasons with which an answer may have no content."""
 _HELLO: Final = Message("user", (TextPart("Hello"),))
 
 
@@ -47,8 +49,8 @@ class NativeDriver:
     required call is required until a tool was called in the run, or with `keep_choice` in every step, so that only a
     guard or a loop-breaking tool ends the run. `parallel` says whether one answer may contain several calls; None
     leaves out the field. A choice that the client's format cannot express raises ValueError; an inexpressible
-    `parallel` is reported as a loss. `retries` is the maximum number of consecutive answers with only broken calls;
-    `patience` is for lost connections.
+    `parallel` is reported as a loss. `retries` is the maximum number of consecutive answers that cannot
+    be used, as all of their calls are broken or they have no text and no call; `patience` is for lost connections.
     """
 
     def __init__(  # noqa: PLR0913 - each is a choice of the caller's
@@ -126,7 +128,7 @@ class NativeDriver:
         count, failures = _broken(state) + 1, answered.step.failures
         if not failures or answered.calls or count <= self._retries:
             return ()
-        return (f"{count} answers in a row had calls that could not be used: {failures[-1].detail}",)
+        return (f"{count} answers in a row could not be used: {failures[-1].detail}",)
 
 
 def _answered(
@@ -139,6 +141,9 @@ def _answered(
     )
     result = ParseResult(tuple(events))
     result = with_unread(result, result.text, offered, typed=typed)
+    nothing = nothing_in(replace(answer, result=result))
+    if nothing and not result.notices and answer.info.stop not in _UNFINISHED:  # a notice reports any other content
+        result = ParseResult((*result.events, CallFailed(0, "", "missing_answer", nothing, (0, 0))))
     message = answer_message(result.events, answer.info)
     text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
     return AnswerMessage(message, result.ended, last_step([replace(answer, result=result)], text=text))

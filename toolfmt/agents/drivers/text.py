@@ -4,8 +4,8 @@
     state = await AgentLoop(driver, registry).run("Weather in Paris?")
 
 The tools are shown in the system prompt, in place of `{{tools}}` or at its end. The answer is read while it is
-written. If all of its calls are broken, or it ends in its reasoning, the model is asked again with the answer and what
-was wrong with it; neither stays in the conversation.
+written. If all of its calls are broken, or it has neither text nor calls, the model is asked again with the answer and
+what was wrong with it; neither stays in the conversation.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Final, Unpack
+from typing import Unpack
 
 from toolfmt.agents.clients.text import text_source
 from toolfmt.agents.drivers.asking import Asker, ModelAnswer, Patience, last_step
 from toolfmt.agents.drivers.chats import Chats, conversation
 from toolfmt.agents.drivers.turns import AnswerMessage, played
-from toolfmt.agents.drivers.unread import with_unread
+from toolfmt.agents.drivers.unread import nothing_in, with_unread
 from toolfmt.agents.runtime import Runtime
 from toolfmt.agents.state import AgentState, Step, messages_of
 from toolfmt.arguments import Natural, checked
@@ -27,7 +27,7 @@ from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
 from toolfmt.detection.detecting import unread
 from toolfmt.detection.unread_calls import UNREAD
 from toolfmt.errors import warn
-from toolfmt.events import CallEnd, Event, Notice, ReasoningDelta
+from toolfmt.events import CallEnd, Event, Notice
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.executor import Executor
 from toolfmt.formatters.chosen_examples import Examples
@@ -36,15 +36,13 @@ from toolfmt.lookup.parse_options import ParseOptions, ReadingOptions
 from toolfmt.model import CallProvenance, JsonObject, ToolDefinition, ToolInvocation
 from toolfmt.parsing import open_parser, parse
 
-_NO_ANSWER: Final = "the answer ended within its reasoning"
-
 
 @checked(model="it chooses the dialect; the model itself is given first: TextDriver(function, ...)")
 class TextDriver:
     """Asks a text model: a `TextModel`, a function of a chat, or a `ModelClient`.
 
     `options` are those of `toolfmt.parse`: they choose the dialect and how answers are read. `retries` is how often to
-    ask again if an answer's calls are broken or it ends in its reasoning; `patience` is for lost connections.
+    ask again if an answer's calls are broken or it has no text and no call; `patience` is for lost connections.
     `required` also retries an answer without a call, until a tool was called. `examples` are those that the
     model is shown, as for `toolfmt.manifest`.
     """
@@ -109,8 +107,8 @@ class TextDriver:
             wrong = self._wrong(written, tools, due=due)
             for failure in written.result.failures:
                 runtime.report(ValidationFailed, attempt=len(answers), error=failure.detail, failure=failure)
-            if _ends_in_reasoning(written):
-                runtime.report(ValidationFailed, attempt=len(answers), error=_NO_ANSWER)
+            if nothing := nothing_in(written):
+                runtime.report(ValidationFailed, attempt=len(answers), error=nothing)
             if not wrong:
                 return state.with_step(await self._played(answers, state, runtime, tools))
             again = [{"role": "assistant", "content": written.raw}, {"role": "user", "content": wrong}]
@@ -119,7 +117,7 @@ class TextDriver:
     def _wrong(self, written: ModelAnswer, tools: tuple[ToolDefinition, ...], *, due: bool) -> str:
         """Write the feedback for an answer that cannot be used; empty if it can."""
         result = written.result
-        if _ends_in_reasoning(written):
+        if nothing_in(written):
             return no_answer_feedback(written.raw, tools=tools, **self._choice)
         if result.calls or (not result.failures and not due):
             return ""
@@ -150,22 +148,11 @@ def _slips(events: Iterable[Event]) -> dict[int, str]:
     return slips
 
 
-def _ends_in_reasoning(written: ModelAnswer) -> bool:
-    """Whether an answer has neither text nor calls, and its reasoning was never closed."""
-    result = written.result
-    if result.ended or result.text.strip() or not result.reasoning.strip():
-        return False
-    last = [event for event in result.events if isinstance(event, ReasoningDelta)][-1]
-    return last.start + len(last.text) >= len(written.raw.rstrip())
-
-
 def _given_up(answers: list[ModelAnswer], dialect: str) -> Step:
     """Make the step of a model that never wrote a usable answer."""
     step, last = last_step(answers), answers[-1]
     failure = step.failures[-1] if step.failures else None
-    why = failure.detail if failure is not None else "a call is required, but the answer has none"
-    if _ends_in_reasoning(last):
-        why = _NO_ANSWER
+    why = nothing_in(last) or (failure.detail if failure else "a call is required, but the answer has none")
     looks = unread(last.raw) if failure is not None and failure.reason == UNREAD else None
     if looks is not None and looks.dialects and dialect not in looks.dialects:
         why = f"{why}; {looks.advice(dialect)}"

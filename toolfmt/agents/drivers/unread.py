@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from toolfmt import jsontext
+from toolfmt.agents.drivers.asking import ModelAnswer
 from toolfmt.agents.output import unfenced
 from toolfmt.detection.damaged import damaged_call
 from toolfmt.detection.misnamed import misnamed_call
@@ -64,6 +65,14 @@ def with_unread(
     start = max(0, text.find(raw))
     failure = CallFailed(0, raw, reason, detail, (start, start + len(raw)))
     return ParseResult((*result.events, failure), result.dialect, result.detection)
+
+
+def nothing_in(answer: ModelAnswer) -> str:
+    """Say what an answer without text and calls has instead; "" for any other, and for one that a filter ended."""
+    result = answer.result
+    if result.ended or result.text.strip() or answer.info.stop == "content_filter":
+        return ""
+    return "the answer has only reasoning" if result.reasoning.strip() else "the answer is empty"
 
 
 def _is_json(text: str) -> bool:
