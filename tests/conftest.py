@@ -1,7 +1,8 @@
-"""What these tests share: Hypothesis profiles, the sample and `--all`."""
+"""What these tests share: Hypothesis profiles, the sample, `--all` and `--dialect`."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ from tests import sampling
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 """Specification material beside the checkout; the tests pass without it."""
+
+OF_A_DIALECT = [f"tests/{folder}" for folder in ("laws", "golden", "grammars", "unit")]
+"""The folders that `--dialect` looks at, if none is given: importing the others takes longer than they tell."""
 
 # The same examples every time, so that a change is never blamed for what was there; `fuzz/` looks for more.
 # No deadline: on a busy machine a slow example is no bug, and the laws bound time themselves.
@@ -26,13 +30,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     if "--all" in sys.argv:
         os.environ[sampling.ALL] = "1"
         sampling.everything = True
+    if named := _dialect(sys.argv):
+        os.environ[sampling.ONLY] = sampling.only = named
     parser.addoption("--all", action="store_true", help="test every dialect and format, not the representatives alone")
+    parser.addoption("--dialect", metavar="NAME", help="test one dialect alone, in half a minute")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Decide what is left out, before any test file is imported."""
     sampling.everything = config.getoption("--all")
+    if sampling.only:
+        sampling.check_only()
+        if config.args_source is not pytest.Config.ArgsSource.ARGS:
+            config.args = OF_A_DIALECT
     settings.load_profile("all" if sampling.everything else "sample")
+
+
+def _dialect(arguments: list[str]) -> str:
+    """Return the name that `--dialect` gives, if one does."""
+    given = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    given.add_argument("--dialect", default="")
+    return given.parse_known_args(arguments)[0].dialect
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that do not name the dialect of `--dialect`."""
+    if sampling.only:
+        config.hook.pytest_deselected(items=[item for item in items if sampling.only not in item.name])
+        items[:] = [item for item in items if sampling.only in item.name]
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 Dozens of dialects differ in the words of their markers alone. What the code sees of a record are its parts: which
 fields are set, where the slots of a template stand, whether a marker touches a blank. Each such part of any dialect
 is in one of the representatives. They are computed from the records, so a dialect with a new part is one of them
-from its first run; `pytest --all -k NAME` runs every test of one dialect.
+from its first run. `pytest --dialect NAME` tests one dialect alone, which is then what every function here gives.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
+import pytest
+
 from toolfmt.dialect.record import Dialect
 from toolfmt.dialect.records import dump
 from toolfmt.dialect.syntax import BODY_SLOTS, Maybe, Piece, Slot, pieces
+from toolfmt.errors import UnknownDialectError
 from toolfmt.lookup.registry import default_registry
 
 T = TypeVar("T")
@@ -27,11 +30,25 @@ ALL = "TOOLFMT_TEST_ALL"
 """The environment variable by which workers know of `--all`."""
 everything = ALL in os.environ
 """Whether this run leaves no dialect out: set by `--all`, before any test file is imported."""
+ONLY = "TOOLFMT_TEST_DIALECT"
+"""The environment variable by which workers know of `--dialect`."""
+only = os.environ.get(ONLY, "")
+"""The one dialect to test: set by `--dialect`, like `everything`."""
+
+
+def check_only() -> None:
+    """Raise UsageError if there is no dialect of the name in `only`."""
+    try:
+        default_registry().dialect(only)
+    except UnknownDialectError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def dialects() -> list[Dialect[str]]:
     """Give the text dialects to test, by name."""
     known = [dialect for dialect in default_registry() if dialect.syntax is not None]
+    if only:
+        return [dialect for dialect in known if dialect.name == only]
     if everything:
         return known
     chosen = _chosen()
@@ -40,7 +57,7 @@ def dialects() -> list[Dialect[str]]:
 
 def kinds() -> list[Dialect[str]]:
     """Give fewer of them, for tests that take long: of each field, one that has it and one that has not."""
-    return [dialect for dialect in dialects() if everything or dialect.name in _kinds()]
+    return [dialect for dialect in dialects() if everything or only or dialect.name in _kinds()]
 
 
 def bodies() -> list[Dialect[str]]:

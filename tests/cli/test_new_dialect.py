@@ -26,7 +26,10 @@ def checkout(tmp_path: Path) -> Path:
 def test_what_is_written_reads_and_writes(body: tuple[str, ...], run: Any, checkout: Path) -> None:
     code, out, _ = run("new-dialect", "acme-json", *body, "--root", checkout)
     assert code == 0
-    assert all(word in out for word in ("acme_json.py", "cases.txt", "CHANGELOG.md", "docs/generate.py"))
+    assert all(
+        word in out
+        for word in ("acme_json.py", "cases.txt", "CHANGELOG.md", "docs/generate.py", "pytest --dialect acme-json,")
+    )
     dialect = runpy.run_path(str(checkout / "toolfmt" / "dialects" / "acme_json.py"))["DIALECT"]
     Registry(dialects=()).with_dialect(dialect)
     calls = [ToolInvocation(name="f", arguments={"a": "</acme_json_call>", "b": [1, None]}), ToolInvocation(name="g")]

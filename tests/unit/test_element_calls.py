@@ -7,8 +7,38 @@ import pytest
 import toolfmt
 from tests import slips
 from toolfmt import parse, parse_stream
+from toolfmt.dialect.syntax import Elements, Form, Syntax
 from toolfmt.events import coalesce
+from toolfmt.formatters.json_schemas import openai_line
 from toolfmt.workshop.testing.laws import read
+
+FIELDS = toolfmt.text_dialect(
+    name="fields",
+    summary="",
+    syntax=Syntax(
+        forms=(
+            Form(
+                call='<do action="{name}">{members}</do>',
+                elements=Elements(member='<field key="{key}">{value}</field>', item="<one>{value}</one>"),
+            ),
+        )
+    ),
+    schema=openai_line,
+    manifest="native.jinja",
+    sources=(),
+)
+
+
+@pytest.mark.parametrize("between", ["", "\n", ", ", "</do>"])
+@pytest.mark.parametrize("opener", ['<field key="n">', "<field key=n>", "field key='n'>"])
+def test_an_argument_after_the_end_is_known_by_the_formats_own_tag(between: str, opener: str) -> None:
+    answer = f'<do action="run"><field key="path">a</field></do>{between}{opener}3</field>'
+    result = parse(answer, dialect=FIELDS, tools=[TOOL])
+    assert (result.calls, [failure.reason for failure in result.failures]) == ((), ["malformed"])
+    assert tuple(coalesce([*parse_stream(iter(answer), dialect=FIELDS, tools=[TOOL])])) == result.events
+    (call,) = parse(f"{answer[: answer.index('</do>')]}</do> It has a field.", dialect=FIELDS, tools=[TOOL]).calls
+    assert call.arguments == {"path": "a"}
+
 
 HEAD = "<tool><tool_name>f</tool_name><arguments>"
 TAIL = "</arguments></tool>"

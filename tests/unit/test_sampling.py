@@ -34,6 +34,18 @@ def test_of_each_field_there_is_one_that_has_it_and_one_that_has_not() -> None:
 
 
 @pytest.mark.parametrize("everything", [True, False])
+def test_one_dialect_may_be_asked_for(monkeypatch: pytest.MonkeyPatch, everything: bool) -> None:  # noqa: FBT001
+    monkeypatch.setattr(sampling, "everything", everything)
+    for name in KNOWN:
+        monkeypatch.setattr(sampling, "only", name)
+        sampling.check_only()
+        assert [[one.name for one in some] for some in (sampling.kinds(), sampling.bodies())] == [[name], [name]]
+    monkeypatch.setattr(sampling, "only", "hermse")
+    with pytest.raises(pytest.UsageError, match="did you mean 'hermes'"):
+        sampling.check_only()
+
+
+@pytest.mark.parametrize("everything", [True, False])
 def test_all_means_every_dialect(monkeypatch: pytest.MonkeyPatch, everything: bool) -> None:  # noqa: FBT001
     monkeypatch.setattr(sampling, "everything", everything)
     assert (set(sampling.names()) == KNOWN.keys()) == everything

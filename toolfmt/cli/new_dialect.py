@@ -104,9 +104,14 @@ _BODIES: Final = {
         ),
     ),
     "literals": _Body(
-        "a Python call",
+        "Python calls",
         "Form, Literals, Syntax",
-        ('call="<${word}_call>{name}({args})</${word}_call>",', "literals=Literals(keywords=True),"),
+        (
+            'section="<${word}_call>\\n{calls}\\n</${word}_call>",',
+            'call="{name}({args})",',
+            "each=False,  # all calls of a message are in one section",
+            "literals=Literals(keywords=True),",
+        ),
     ),
 }
 _SHOWN: Final = (ToolInvocation(name="get_weather", arguments={"city": "Paris"}),)
@@ -154,5 +159,5 @@ def new_dialect(
         f"{module}: change the `Form`, `result`, `summary` and `sources` to what the model's own template writes\n"
         f"{cases}: add answers of the model, with their source, as tests/golden/golden_cases.py explains\n"
         f"{changes}: say whose format it is\n"
-        f"then: python docs/generate.py, and pytest --all -k {name}\n"
+        f"then: pytest --dialect {name}, after each change, and python docs/generate.py\n"
     )

@@ -36,27 +36,30 @@ _PLAIN = re.compile(r"\s*(?:\Z|(?!Param|Arg)[A-Z][a-z']*[ ,.!\n])").match
 
 
 @lru_cache(256)
-def _late(names: tuple[str, ...], begins: str) -> regex.Pattern[str]:
+def _late(names: tuple[str, ...], begins: str, tag: str) -> regex.Pattern[str]:
     """Compile what may be an argument, whole or damaged, after a call and up to three closing markers.
 
-    None of these `begins` the next call.
+    None of these `begins` the next call. `tag` is the format's own of an argument, if it has one.
     """
     mark = rf"(?!\s{{0,64}}(?:{strip_groups(begins)})){_MARK}" if begins else _MARK
     key, between = f"(?P<key>{'|'.join(map(re.escape, names))})", r"[\s,;)\]}]{0,16}"
     after_comma = rf"[\s;)\]}}]{{0,16}},{between}(?:[\"']{key}[\"']\s{{0,4}}[:=]|{key}(?:=(?=[^=])|:(?=[^:/])))"
     member = rf"{between}(?:[\"']{key}[\"']\s{{0,4}}[:=]|{key}=(?=[^=]))|(?P<line>\s{{0,8}}){key}:\s"
-    element = rf"\W{{0,16}}(?<!/)(?:{_TAG}[\"'`]?{key}[\"'`>|<=]|{key}>)"
+    tags = rf"(?:{_TAG}|{re.escape(tag)}(?:[=>|]{{1,3}}|\s{{1,4}}\w{{1,16}}=))" if tag else _TAG
+    element = rf"\W{{0,16}}(?<!/)(?:{tags}[\"'`]?{key}[\"'`>|<=]|{key}>)"
     # as few markers as possible: an argument's own tag looks like one once it is whole
     return regex.compile(f"(?:{mark}){{0,3}}?(?:{after_comma}|{member}|{element})")
 
 
-def _argument(given: Collection[str], tool: ToolDefinition | None, begins: str = "") -> regex.Pattern[str] | None:
+def _argument(
+    given: Collection[str], tool: ToolDefinition | None, begins: str = "", tag: str = ""
+) -> regex.Pattern[str] | None:
     """Return the pattern of an argument after a call in which these are `given`; None if none is known to be missing.
 
     Without a definition of the tool, the call is emitted at once: nothing can run it.
     """
     names = () if tool is None else tuple(property_names(tool.parameters))
-    return None if all(name in given for name in names) else _late(names, begins)
+    return None if all(name in given for name in names) else _late(names, begins, tag)
 
 
 def may_go_on(text: str, at: int, given: Collection[str], tool: ToolDefinition | None) -> bool:
@@ -66,11 +69,11 @@ def may_go_on(text: str, at: int, given: Collection[str], tool: ToolDefinition |
     return found is not None and found["key"] not in given
 
 
-def find_late(
-    cur: Cursor, draft: Draft, given: Collection[str], begins: str = "", *, lines: bool = False
+def find_late(  # noqa: PLR0913 - what there is to know of the format
+    cur: Cursor, draft: Draft, given: Collection[str], begins: str = "", tag: str = "", *, lines: bool = False
 ) -> Reading[regex.Match[str] | None]:
     """Look for an argument that is not `given` after a call; in `lines`, as the format writes them. Nothing is read."""
-    pattern = _argument(given, draft.sink.options.tools.get(draft.name), begins)
+    pattern = _argument(given, draft.sink.options.tools.get(draft.name), begins, tag)
     if pattern is None:
         return None
     deadline, cur.deadline = cur.deadline, NEVER  # what follows is no part of the call
@@ -81,11 +84,11 @@ def find_late(
     return found
 
 
-def refuse_late(
-    cur: Cursor, draft: Draft, given: Collection[str], begins: str, *, lines: bool = False
+def refuse_late(  # noqa: PLR0913 - what there is to know of the format
+    cur: Cursor, draft: Draft, given: Collection[str], begins: str, tag: str, *, lines: bool = False
 ) -> Reading[None]:
     """Raise `Malformed`, or `Truncated` at the input's end, if an argument that is not `given` follows a call."""
-    found = yield from find_late(cur, draft, given, begins, lines=lines)
+    found = yield from find_late(cur, draft, given, begins, tag, lines=lines)
     if found is not None:
         if cur.eof and found.end() == len(cur.buf):
             raise Truncated

@@ -95,7 +95,8 @@ class CallReader:
                 raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
         if arguments is not None:  # each call of a list has been measured
             self.measure(start)
-            yield from refuse_late(self.cur, self.draft, arguments, form.begins, lines=form.body == "yaml")
+            tag = form.elements.member_tag if form.elements is not None else ""
+            yield from refuse_late(self.cur, self.draft, arguments, form.begins, tag, lines=form.body == "yaml")
         return arguments
 
     def meant(self, problem: Malformed | Truncated) -> bool:
