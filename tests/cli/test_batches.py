@@ -142,3 +142,37 @@ def test_a_file_of_answers_is_not_written_over(run: Run, tmp_path: Path) -> None
     before = answers.read_bytes()
     code, _, err = run("convert", rows, "--answers", answers, "--to", "anthropic", "--out", answers)
     assert (code, "--out" in err, answers.read_bytes() == before) == (2, True, True)
+
+
+def test_two_rows_with_one_id_do_not_share_an_answer(run: Run, tmp_path: Path) -> None:
+    first = written(tmp_path / "1.jsonl", map(asked, range(2)))
+    second = written(tmp_path / "2.jsonl", [asked(0)])
+    answers = written(tmp_path / "out.jsonl", map(said, range(2)))
+    reason = f"{second}:1: an earlier row has the id 'r0', too"
+    for command in (
+        ("convert", "--to", "anthropic", "--on-error", "skip"),
+        ("convert", "--to", "anthropic", "--out", tmp_path / "all.jsonl"),
+        ("convert", "--to", "anthropic", "--out", tmp_path / "all.jsonl", "--resume"),  # which reads the second alone
+        ("stats",),
+        ("check",),
+    ):
+        code, _, err = run(*command, first, second, "--answers", answers)
+        assert (code, reason in err) == (2, True), err
+    samples = written(tmp_path / "samples.jsonl", [said(0), said(0, "another")])
+    code, out, err = run("convert", samples, "--answers", first, "--to", "anthropic")
+    assert (code, turns(out), "1 answer of no row" in err) == (0, [["Q0", "A0"], ["Q0", "another"]], True), err
+
+
+def test_answers_are_read_like_rows(run: Run, tmp_path: Path) -> None:
+    rows = written(tmp_path / "in.jsonl", [asked(0), asked(1)])
+    nulls = {**said(1), "key": None}
+    nulls["response"]["body"]["choices"][0]["message"] |= {"tool_calls": None, "name": None}
+    text = "\r\n".join(json.dumps(one) for one in (said(0), nulls, said(0)))  # one is there twice
+    answers = tmp_path / "out.jsonl"
+    answers.write_text(f"\ufeff{text}\r\n", "utf-8", newline="")
+    code, out, err = run("convert", rows, "--answers", answers, "--to", "anthropic", "--drop-nulls", "--strict")
+    assert (code, turns(out)) == (0, [["Q0", "A0"], ["Q1", "A1"]]), err
+    unnamed = written(tmp_path / "true.jsonl", [{**asked(0), "custom_id": True}])
+    written(answers, [{**said(0), "custom_id": "True"}])
+    code, _, err = run("convert", unnamed, "--answers", answers, "--to", "anthropic")
+    assert (code, "the row has no id by which" in err) == (2, True)

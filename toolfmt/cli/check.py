@@ -6,6 +6,7 @@ from cyclopts import Parameter
 
 from toolfmt.cli.files import Files
 from toolfmt.cli.output import note, write_json_line, write_table
+from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.picks import Picked
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
@@ -38,10 +39,12 @@ def check(
     reading, picked = files.reading(given), files.picked()
     count = wrong = placed = readable = 0
     table: list[tuple[str, ...]] = []
+    joined = Joined(picked.answers)
     for batch in reading.all(given):
         for row in batch.rows():
             found = _findings(row, picked, target)
             placed += files.has_place(row)
+            joined.add(picked.joins(row))
             readable += all(one.rule != "unreadable" for one in found)
             count += 1
             wrong += bool(found)
@@ -53,8 +56,7 @@ def check(
                     table.append((place(row), one.rule, one.path or "/", one.message))
     if table:
         write_table(("conversation", "rule", "path", "what is wrong"), table)
-    files.note_unplaced(placed, readable)
-    files.note_unused(placed)
+    files.note_unplaced(placed, readable, joined)
     note(f"{count} checked, {wrong} would be refused")
     return 1 if wrong or not count else 0
 

@@ -1,6 +1,7 @@
 """`toolfmt convert`: conversations from one format to another, one or millions."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -11,9 +12,11 @@ from pydantic_core import to_jsonable_python
 from toolfmt import jsontext
 from toolfmt.cli.files import Files, check_jobs, progress, refuse_idle, refuse_new_folders
 from toolfmt.cli.output import INTERRUPTED, UsageError, counted_as, note, note_reasons, write_table
+from toolfmt.corpora.answer_files import Join, Joined
 from toolfmt.corpora.batches import ReadOptions
 from toolfmt.corpora.engines import ENGINES
 from toolfmt.corpora.output import CorpusOutput, Places, State, StateFile, growing, inputs
+from toolfmt.corpora.picks import Picked
 from toolfmt.corpora.selecting import Filter, Selection, share
 from toolfmt.corpora.sources import STDIN, TABLES, Source, sources
 from toolfmt.corpora.streams import require
@@ -148,11 +151,13 @@ def convert(  # noqa: PLR0913 - one argument for each option
         note(f"{out} is as it was: no run of it was interrupted; without --resume it is written again")
         return 0
     code = 0
+    joined = Joined(picked.answers, _joins(picked, reading, given, state))
     output = CorpusOutput(given, places, state, keep)
     try:
         with output, progress(given) as step:
             rest = given[state.input :]
             for done in ENGINES[engine](Job(work, reading, rest, state.position, jobs)):
+                joined.add(done.joined)
                 output.add(done)
                 step(done, output.tally.converted)
     except KeyboardInterrupt:
@@ -164,8 +169,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
         note(f"{out} has a conversation on each line: its name should end in .jsonl")
     for hint in filter(None, (one.hint(tally.names) for one in work.selection.filters)):
         note(hint)
-    files.note_unplaced(tally.placed, tally.converted + tally.filtered + tally.outside)
-    files.note_unused(tally.placed)
+    files.note_unplaced(tally.placed, tally.converted + tally.filtered + tally.outside, joined)
     _show(tally, goal, ended="interrupted: " if code else "", kept=f" ({side})" if aside is not None else "")
     if code and keep is not None and not dedup:
         note("the same command with --resume goes on")
@@ -225,6 +229,16 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
         what = f"{out} is the unfinished output of an interrupted run"
         raise UsageError(f"{what}; use --resume to continue or --overwrite to start again")
     return keep, keep.begin(resume=resume)
+
+
+def _joins(picked: Picked, reading: ReadOptions, given: list[Source], state: State) -> Iterator[Join]:
+    """Return the rows with answers in other files that an interrupted run has converted."""
+    for at, source in enumerate(given[: state.input + 1] if picked.answers and (state.input or state.offset) else ()):
+        for batch in reading.batches(source):
+            if at == state.input and batch.end.offset > state.offset:
+                break
+            for row in batch.rows():
+                yield from picked.joins(row)
 
 
 def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Protocol
 from cyclopts import Parameter
 
 from toolfmt.cli.output import UsageError, counted_as, note
-from toolfmt.corpora.answer_files import AnswerFiles
+from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.batches import MAX_ROW, ReadOptions
 from toolfmt.corpora.picks import Picked
 from toolfmt.corpora.rows import Row
@@ -94,18 +94,16 @@ class Files:
         except ParseError:
             return False
 
-    def note_unplaced(self, placed: int, read: int) -> None:
-        """Write a note if `read` conversations were read and no row has the place that is named."""
+    def note_unplaced(self, placed: int, read: int, joined: Joined | None = None) -> None:
+        """Write a note if `read` conversations were read and no row has the place that is named.
+
+        Write one, too, if there are more answers in other files than those that were `joined` to rows.
+        """
         picked = self.picked()
         if picked.place and read and not (placed or picked.answers):
             note(f"no row has {picked.place}, so {'--at' if self.at else '--answer'} had no effect")
-
-    def note_unused(self, placed: int) -> None:
-        """Write a note if all rows were read, and more answers are in other files than have been `placed`."""
-        paths = self.picked().answers
-        left = len(AnswerFiles.of(paths)) - placed if paths else 0
-        if left > 0:
-            note(f"{counted_as(left, 'answer')} of no row")
+        if joined is not None and joined.unused:
+            note(f"{counted_as(joined.unused, 'answer')} of no row")
 
 
 def refuse_idle(options: Mapping[str, bool], needs: str) -> None:

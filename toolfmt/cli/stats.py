@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from toolfmt.cli.files import Files, check_jobs, progress
 from toolfmt.cli.output import counted_as, note, note_reasons, write_json, write_table
+from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.engines import mapped
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.statistics import Statistics, count_batch
@@ -32,17 +33,17 @@ def stats(
         load(tokenizer)
     given = sources(paths or (STDIN,))
     reading = files.reading(given)
-    total = Statistics()
+    total, joined = Statistics(), Joined(files.picked().answers)
     with progress(given) as step:
         for counted in mapped(partial(count_batch, files.picked(), tokenizer), reading.all(given), jobs):
+            joined.add(counted.joined)
             total.merge(counted.statistics)
             step(counted, total.conversations)
     if json:
         write_json(total.report())
     else:
         _show(total.report())
-    files.note_unplaced(total.placed, total.conversations)
-    files.note_unused(total.placed)
+    files.note_unplaced(total.placed, total.conversations, joined)
     note(f"{counted_as(total.conversations, 'conversation')}, {total.unreadable} unreadable")
     return 1 if total.unreadable or not total.conversations else 0
 

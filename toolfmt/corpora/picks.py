@@ -10,13 +10,13 @@ Batch API), and so are exchanges that a gateway has recorded, which say their fo
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from toolfmt.conversation import Transcript
-from toolfmt.corpora.answer_files import AnswerFiles
-from toolfmt.corpora.rows import without_nulls
+from toolfmt.corpora.answer_files import AnswerFiles, Join
+from toolfmt.corpora.rows import Row, place, without_nulls
 from toolfmt.errors import FormatQuestionError, ParseError
 from toolfmt.jsontext import is_object, token
 from toolfmt.model import JsonValue
@@ -126,14 +126,23 @@ class Picked:
         return picked.format, read(picked.value, picked.format)
 
     def has_place(self, row: JsonValue) -> bool:
-        """Whether a row has the place that is named, or an answer elsewhere; False if none is."""
-        if self.answers:
-            return AnswerFiles.of(self.answers).has(row)
+        """Whether a row has the place that is named; False if none is."""
         try:
             inside(row, self.place)
         except ParseError:
             return False
         return bool(self.place)
+
+    def joins(self, row: Row) -> Iterable[Join]:
+        """Return the id by which a row is joined to an answer in another file, if it is."""
+        if not self.answers:
+            return ()
+        try:
+            value = row.value
+        except ParseError:
+            return ()
+        name = AnswerFiles.of(self.answers).key(value)
+        return () if name is None else ((name, "" if places(value)[1] else place(row)),)
 
     def _found(self, row: JsonValue) -> Pick:
         at, answer = places(row)
@@ -158,7 +167,7 @@ class Picked:
         failed: ParseError | None = None
         for other in AnswerFiles.of(self.answers).find(row):
             try:
-                found.append(self._pair(row, other))
+                found.append(self._pair(row, without_nulls(other) if self.drop_nulls else other))
             except ParseError as error:
                 failed = error
         if failed is not None and not found:

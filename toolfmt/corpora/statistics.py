@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field
 
 from toolfmt.conversation import CallPart, ResultPart, Transcript, parse_failure
+from toolfmt.corpora.answer_files import Join
 from toolfmt.corpora.batches import Batch
 from toolfmt.corpora.picks import Picked
 from toolfmt.corpora.reasons import Reasons
@@ -144,14 +145,18 @@ class Counted:
     source: Source
     read: int
     statistics: Statistics
+    joined: list[Join]
+    """The rows that have an answer in another file."""
 
 
 def count_batch(picked: Picked, tokenizer: str, batch: Batch) -> Counted:
     """Count every conversation of a batch: a pure function."""
     statistics = Statistics()
+    joined: list[Join] = []
     for row in batch.rows():
+        joined += picked.joins(row)
         try:
             statistics.add(row.value, picked, tokenizer)
         except ParseError as error:
             statistics.refuse(row, str(error))
-    return Counted(batch.source, batch.read, statistics)
+    return Counted(batch.source, batch.read, statistics, joined)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from toolfmt import jsontext
+from toolfmt.corpora.answer_files import Join
 from toolfmt.corpora.batches import Batch, ReadOptions
 from toolfmt.corpora.picks import Pick, Picked
 from toolfmt.corpora.rows import Row, place
@@ -86,6 +87,8 @@ class Done:
     """What another `--on-error` would leave out."""
     name: str = ""
     """The name of the output file, whose suffix decides the compression."""
+    joined: list[Join] = field(default_factory=list["Join"])
+    """The rows that have an answer in another file."""
     kept: list[Kept] = field(default_factory=list["Kept"])
     """The conversations to write instead of `data` if duplicates are left out."""
 
@@ -119,6 +122,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 raise ConversionError(f"the conversion would lose the column {lost[0].path[1:]}")
             value = row.value
             done.tally.placed += work.picked.has_place(value)
+            done.joined += work.picked.joins(row)
             picked = work.picked.pick(value)
             chosen = _chosen(picked, work, done.tally)
             if chosen is None:
