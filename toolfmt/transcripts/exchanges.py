@@ -10,11 +10,14 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 
+from toolfmt import jsontext
 from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.errors import FormatQuestionError, ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answering.answer_api import AnswerApi
+from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.answers import AnswerReader, is_event_text
 from toolfmt.transcripts.comparing.loss import SEVERITIES
@@ -24,6 +27,7 @@ from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.parts.values import json_at, json_text
 from toolfmt.transcripts.reading import answered_by, lacks, read, said_by
 from toolfmt.transcripts.recognising import origin
+from toolfmt.transcripts.sse import EventText
 
 
 def inside(row: JsonValue, pointer: str) -> JsonValue:
@@ -79,11 +83,11 @@ def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str
     """
     made = shared_format(request, answer, source)
     given = request.get(made.messages) if is_object(request) else request
-    message = _message(answer)
-    answers = _answer_list(answer, made) if message is None else _written(message, made)
-    if message is not None and not answers:  # it has another place, as in a row of a prompt and its completion
+    said = _said(answer)
+    answers = _written(said, made) if isinstance(said, Message) else _answer_list(said, made)
+    if isinstance(said, Message) and not answers:  # it has another place, as in a row of a prompt and its completion
         before = read(request, made)
-        return made.write(fit(replace(before, messages=(*before.messages, message)), made.rules))
+        return made.write(fit(replace(before, messages=(*before.messages, said)), made.rules))
     messages = [*message_list(given, made), *answers]
     return {**request, made.messages: messages} if is_object(request) else messages
 
@@ -118,21 +122,26 @@ def _answer_list(answer: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
     return answers
 
 
-def _message(answer: JsonValue) -> Message | None:
-    """Return the message of an answer that is text or a stream; None for another one."""
+def _said(answer: JsonValue) -> Message | JsonValue:
+    """Return the message of an answer that is text or a stream; another one as it is."""
     if isinstance(answer, str) and not is_event_text(answer):
         return Message("assistant", (TextPart(answer),) if answer.strip() else ())
-    return None if is_object(answer) or not answered_by(answer) else _streamed(answer)
+    apis = [] if is_object(answer) else answered_by(answer)
+    return _streamed(answer, ANSWERS[apis[0]]) if apis else answer
 
 
-def _streamed(stream: JsonValue) -> Message:
-    """Read the message of a stream: its text, or a list of its events' data."""
+def _streamed(stream: JsonValue, api: AnswerApi) -> Message | JsonValue:
+    """Read the message of a stream: its text, or a list of its events' data; or make a whole answer of it."""
     reader = AnswerReader()
     pieces = stream if is_array(stream) else [stream]
     events = [event for piece in pieces for event in reader.feed(piece)] + reader.close()
     if reader.info.failure is not None:
         raise ParseError(f"the answer ends with an API's error: {reader.info.failure.message}")
     lost = ", ".join(what for code, what in reader.info.dropped if SEVERITIES[code] == "content")
+    if lost and reader.info.stop not in UNFINISHED:
+        data = pieces if is_array(stream) else map(jsontext.loads, EventText().feed(f"{stream}\n\n"))
+        if (whole := api.whole([one for one in data if is_object(one) and api.fits(one)])) is not None:
+            return whole
     if lost:
         raise ParseError(f"the stream of the answer holds what only a whole answer keeps: {lost}")
     return answer_message(events, reader.info)

@@ -49,6 +49,8 @@ class AnswerApi:
     """Whether its answers have the shape of another API's, which takes precedence in detection."""
     open: Callable[[JsonObject], list[JsonValue]] = lambda _: []
     """Returns each choice as a conversation in the API's format."""
+    whole: Callable[[list[JsonObject]], JsonObject | None] = lambda _: None
+    """Makes a whole answer of the events of its stream, with the parts that no event describes; None if it cannot."""
     close: Callable[[list[list[JsonObject]], AnswerEnding], JsonObject] = lambda _, __: {}
     """Makes an answer from each choice's messages."""
     known: Fields = field(default_factory=dict[str, "Fields | Chosen | None"])

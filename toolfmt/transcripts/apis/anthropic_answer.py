@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolfmt import jsontext
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
@@ -23,7 +24,7 @@ from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, cit
 from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
 from toolfmt.transcripts.comparing.linking import legal
 from toolfmt.transcripts.parts.citations import located
-from toolfmt.transcripts.parts.values import object_at, objects_at, word
+from toolfmt.transcripts.parts.values import inner, object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
 
 _COUNT: Final = TokenCounting(
@@ -72,6 +73,9 @@ _EVENT: Final = by_type(
     content_block_delta=fields("index", delta=fields("type text citation thinking signature partial_json")),
     content_block_stop=fields("index"),
 )
+
+_GROWING: Final = frozenset({"text", "thinking", "signature", "partial_json"})
+"""The fields of blocks that grow with each event."""
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -144,6 +148,25 @@ def _event(value: JsonObject, made: Assembler) -> None:
             made.info.stop = made.info.stop or "stop"
 
 
+def _whole(events: list[JsonObject]) -> JsonObject | None:
+    """Put the blocks of a stream together."""
+    blocks: dict[JsonValue, JsonObject] = {}
+    for value in events:
+        block = blocks.setdefault(value.get("index"), {})
+        block |= inner(value, "content_block")
+        for key, piece in inner(value, "delta").items() if value["type"] == "content_block_delta" else ():
+            if key == "citation":
+                block["citations"] = [*objects_in(block, "citations"), piece]
+            elif key in _GROWING and isinstance(piece, str):
+                block[key] = f"{block.get(key) or ''}{piece}"
+            elif key != "type":
+                return None
+    for block in blocks.values():
+        if given := block.pop("partial_json", ""):
+            block["input"] = jsontext.loads(given)
+    return {"type": "message", "role": "assistant", "content": list(filter(None, blocks.values()))}
+
+
 def _close(choices: list[list[JsonObject]], ending: AnswerEnding) -> JsonObject:
     content: JsonValue = only(choices[0]).get("content") or []
     blocks = content if is_array(content) else [{"type": "text", "text": content}]
@@ -200,6 +223,7 @@ API: Final = AnswerApi(
         StepShape(lambda value: value.get("type") == "message" and _is_content(value.get("content")), _read, _KNOWN),
     ),
     open=lambda value: [{"messages": [{"role": "assistant", "content": value.get("content") or []}]}],
+    whole=_whole,
     close=_close,
     known=_AROUND,
     proves=OWNER,

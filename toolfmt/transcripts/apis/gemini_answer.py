@@ -102,6 +102,24 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.tokens(_spelt(inner(value, "usageMetadata")), _COUNT.read)
 
 
+def _whole(events: list[JsonObject]) -> JsonObject | None:
+    """Put the parts of a stream together; texts that follow each other become one."""
+    candidate: JsonObject = {}
+    parts: list[JsonObject] = []
+    for value in events:
+        for at, found in enumerate(map(_spelt, objects_at(value, "candidates"))):
+            if found.get("index", at):
+                return None
+            candidate |= found
+            for part in map(_spelt, objects_at(object_at(found, "content"), "parts")):
+                last = parts[-1] if parts else {}
+                if part.keys() <= {"text", "thought"} and part | {"text": last.get("text")} == last:
+                    parts[-1] = last | {"text": f"{last['text']}{part['text']}"}
+                else:
+                    parts.append(part)
+    return {"candidates": [candidate | {"content": {"role": "model", "parts": parts}}]}
+
+
 def _probable(candidate: JsonObject) -> list[JsonValue]:
     """Read the probabilities of the text's tokens, each with those of the most likely ones, in OpenAI's form."""
     result = _spelt(inner(candidate, "logprobsResult"))
@@ -239,6 +257,7 @@ API: Final = AnswerApi(
     name=OWNER,
     shapes=(StepShape(lambda value: not value.keys().isdisjoint(_KEYS), _read, _KNOWN),),
     open=_open,
+    whole=_whole,
     close=_close,
     known=_both(_AROUND),
     choices="candidates",

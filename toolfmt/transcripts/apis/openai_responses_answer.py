@@ -370,6 +370,9 @@ API: Final = AnswerApi(
         StepShape(lambda value: is_array(value.get("output")), _read, _KNOWN),
     ),
     open=lambda value: [{"input": objects_in(value, "output")}],
+    whole=lambda events: {
+        "output": [object_at(event, "item") for event in events if event["type"] == "response.output_item.done"]
+    },
     close=_close,
     known=_AROUND,
     weights="",
