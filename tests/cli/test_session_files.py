@@ -174,3 +174,25 @@ def test_a_session_of_codex_before_its_lines_had_types(run: Run, tmp_path: Path)
     ]
     assert "without loss" in err
     assert run("stats", tmp_path / "old.jsonl", "--json")[0] == 0
+
+
+def test_sessions_one_after_the_other_are_conversations(run: Run, tmp_path: Path) -> None:
+    again = [
+        line(3, "user", "And?", None, sessionId="t"),
+        line(4, "assistant", [{"type": "text", "text": "No."}], 3, sessionId="t"),
+    ]
+    side = line(5, "user", "Look.", None, sessionId="u", isSidechain=True)
+    path = tmp_path / "all.jsonl"
+    for ending in ("\n", "\r\n"):
+        both = [*SESSIONS["claude-code"], side, *again]
+        path.write_text("".join(f"{json.dumps(one)}{ending}" for one in both), "utf-8", newline="")
+        code, out, _ = run("convert", path, "--to", "openai-chat")
+        assert (code, [json.loads(one)["messages"][0]["content"] for one in out.splitlines()]) == (0, ["Hi.", "And?"])
+        assert run("stats", path)[2].endswith("toolfmt: 2 conversations, 0 unreadable\n")
+    for one in ({"parentUuid": "2"}, {"logicalParentUuid": "2"}, {"sessionId": "s"}):  # which go on
+        both = [*SESSIONS["claude-code"], again[0] | one, again[1]]
+        path.write_text("".join(f"{json.dumps(one)}\n" for one in both), "utf-8")
+        assert run("stats", path)[2].endswith("toolfmt: 1 conversation, 0 unreadable\n")
+    back = line(6, "user", "More.", 2)
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in [*SESSIONS["claude-code"], *again, back]), "utf-8")
+    assert run("stats", path)[2].endswith("toolfmt: 1 conversation, 0 unreadable\n")

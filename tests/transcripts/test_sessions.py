@@ -158,7 +158,6 @@ FILE = {"type": "file", "filename": "a.py", "content": {"type": "text", "file": 
 WORDS: list[tuple[str, dict[str, Any]]] = [
     ("claude-code", {"type": "attachment", "uuid": "u5", "parentUuid": "u4", "attachment": FILE}),
     ("claude-code", {"type": "attachment", "attachment": {"type": "selected_lines_in_ide", "content": "the needle"}}),
-    ("claude-code", {"type": "summary", "summary": "A needle", "leafUuid": "u4"}),
     ("claude-code", {"type": "system", "subtype": "local_command", "content": "/needle"}),
     ("claude-code", {"type": "queue-operation", "operation": "enqueue", "content": "needle"}),
     ("claude-code", {"type": "new", "message": {"role": "system", "content": [{"type": "text", "text": "needle"}]}}),
@@ -188,6 +187,16 @@ def test_words_in_a_line_are_never_bookkeeping(name: str, odd: dict[str, Any], t
     assert "needle" in json.dumps(there.value) or any(
         "needle" in loss.detail or loss.path in ("/sidechains", "/branches") for loss in lost
     )
+
+
+@pytest.mark.parametrize("title", [{"type": "summary", "summary": "Files"}, {"type": "ai-title", "aiTitle": "Files"}])
+def test_a_title_is_bookkeeping(title: dict[str, Any]) -> None:
+    lines = SESSION[1:4]
+    lost, before = (
+        [loss for loss in convert(given, source="claude-code", target="openai-chat").losses if loss.code == "beside"]
+        for given in ([*lines, title], lines)
+    )
+    assert lost == before
 
 
 def test_a_lost_line_is_named() -> None:

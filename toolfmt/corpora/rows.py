@@ -7,13 +7,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.errors import UTF16, LimitExceededError, ParseError, is_utf16, not_utf8
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
-from toolfmt.transcripts.formats import evident, formats
+from toolfmt.transcripts.formats import evident, fits, formats
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,21 @@ class TextRow(Row):
             if self.data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"{", b"["}:
                 raise
             raise type(error)(f"{error}; files of JSON, JSON Lines and Parquet are read") from None
+
+
+def sessions(whole: TextRow) -> Iterator[TextRow]:
+    """Return the sessions of a file, which are one after the other."""
+    try:
+        text = whole.value
+    except ParseError:
+        text = ""
+    starts = next((made.begins(text) for made in formats() if made.session and fits(made, text)), [0])
+    if len(starts) == 1:
+        yield whole
+        return
+    lines = whole.data.split(b"\n")
+    for start, end in pairwise([*starts, len(lines)]):
+        yield TextRow(whole.file, start + 1, b"\n".join(lines[start:end]), session=True)
 
 
 def entries(whole: TextRow) -> Iterator[TextRow]:

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.corpora.rows import TextRow, entries
+from toolfmt.corpora.rows import TextRow, entries, sessions
 from toolfmt.corpora.sources import LINES, STDIN, Position, Source, stem
 from toolfmt.corpora.streams import Reader, opened
 from toolfmt.errors import CorpusError, ParseError, is_utf16
@@ -50,7 +50,7 @@ class TextBatch:
         if self.size:
             yield self._refused(max(self.first, 0), self.data, self.size)
         elif self.first == SESSION:
-            yield TextRow(path, 0, self.data, session=True)
+            yield from sessions(TextRow(path, 0, self.data, session=True))
         elif not self.first or (self.first == 1 and len(self.data) <= self.limit and b"\n" not in self.data.strip()):
             yield from entries(TextRow(path, self.first, self.data.strip() if self.first else self.data))
         else:

@@ -178,6 +178,8 @@ class TranscriptFormat:
     """The format holds a rejected answer, and the rating of an answer."""
     session: bool = False
     """Whether a conversation is a whole file with a JSON object on each line."""
+    begins: Callable[[str], list[int]] = lambda _: [0]
+    """Finds the lines on which sessions begin in a file of several, counted from 0."""
     common: int = 0
     """How common the format is: of several formats that read a value alike, the most common is chosen."""
     aliases: tuple[str, ...] = ()

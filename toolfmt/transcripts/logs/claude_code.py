@@ -11,12 +11,14 @@
 The conversation is the lines that lead to the main chain's last line, with the other lines of their answers and the
 results of their calls, across compactions. Local commands and their output are user messages, also where newer
 versions have them in a system line, and so is a prompt queued while the model worked. A line whose
-`parentUuid` is missing or unknown follows the previous line. Everything else is in the transcript's `extra`:
+`parentUuid` is missing or unknown follows the previous line. A file may have several sessions one after the other, of
+which `begins` finds the first lines. Everything else is in the transcript's `extra`:
 `sidechains`, abandoned `branches`, other `lines`, and the text in those (`said`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
@@ -29,12 +31,15 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.apis.anthropic import BLOCKS, OWNER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.session_lines import first_lines, kept, read_lines, unwritable
+from toolfmt.transcripts.parts.values import json_at
 
 NAME: Final = "claude-code"
+_SESSION: Final = re.compile(r'"sessionId": *"([^"]*)"')
 _OWN: Final = frozenset(
     {"compact_boundary", "microcompact_boundary", "turn_duration", "stop_hook_summary", "api_error", "informational"}
+    | {"summary", "ai-title", "custom-title"}
 )
-"""The types of lines that the program writes for itself."""
+"""The types of lines that the program writes for itself, and of a session's title."""
 
 
 def read(value: JsonValue) -> Transcript:
@@ -132,6 +137,29 @@ def _envelope(line: JsonObject) -> JsonObject:
     return line | {"message": {key: value for key, value in line["message"].items() if key not in ("role", "content")}}
 
 
+def begins(text: str) -> list[int]:
+    """Return the numbers of the lines where sessions begin that are in a file one after the other, counted from 0."""
+    if len(set(_SESSION.findall(text))) < 2:  # noqa: PLR2004 - one session has no second beginning
+        return [0]
+    starts = [0]
+    earlier: set[JsonValue] = set()
+    known: set[JsonValue] = set()
+    current: JsonValue = None
+    for at, line in enumerate(map(json_at, text.split("\n"))):
+        if not is_object(line) or not isinstance(line.get("uuid"), str) or line.get("isSidechain"):
+            continue
+        parent, session = line.get("parentUuid") or line.get("logicalParentUuid"), line.get("sessionId")
+        if current is not None and session != current and "parentUuid" in line and not parent and _speaks(line):
+            starts.append(at)
+            earlier |= known
+            known.clear()
+        if isinstance(parent, str) and parent in earlier - known:
+            return [0]  # one session goes on in another
+        current = session
+        known.add(line["uuid"])
+    return starts
+
+
 def recognise(value: JsonValue) -> bool:
     """Recognise a session by lines with a `parentUuid`."""
     return any("parentUuid" in line and "sessionId" in line for line in first_lines(value))
@@ -144,6 +172,7 @@ FORMAT: Final = TranscriptFormat(
     write=unwritable(NAME),
     writable=False,
     session=True,
+    begins=begins,
     recognise=recognise,
     rules=Rules(arguments="any"),
     sources=(Provenance(reference="Claude Code session files", revision="2.1.50", kind="observation"),),
