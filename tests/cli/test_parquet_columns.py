@@ -120,7 +120,7 @@ def test_columns_are_written_and_read_back(run: Run, tmp_path: Path, rows: list[
     ]
 
 
-@pytest.mark.parametrize("arguments", [[{"a": 1}, {"a": 1.5}], [{"a": 1}, {"a": "x"}], [{"a": 2**70}], [{}]])
+@pytest.mark.parametrize("arguments", [[{"a": 1}, {"a": 1.5}], [{"a": 1}, {"a": "x"}], [{"a": 2**70}], [{}], [{"a": 1, "b": None}]])
 def test_columns_that_would_change_a_value_are_refused(run: Run, tmp_path: Path, arguments: list[Any]) -> None:
     given = lines(tmp_path / "rows.jsonl", [{"messages": turns("f", one, "1")} for one in arguments])
     out = tmp_path / "out.parquet"

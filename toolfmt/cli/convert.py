@@ -142,6 +142,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
         selection=_selection(filters, split, tokenizer),
         unique=dedup,
         beside=losses,
+        typed=columns,
     )
     _refuse_together(work, given, resume=resume)
     require(names := list(map(work.name, given)))

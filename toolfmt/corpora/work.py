@@ -12,14 +12,14 @@ from toolfmt import jsontext
 from toolfmt.corpora.answer_files import Join
 from toolfmt.corpora.batches import Batch, ReadOptions
 from toolfmt.corpora.picks import Pick, Picked
-from toolfmt.corpora.rows import Row, place
+from toolfmt.corpora.rows import Row, place, without_nulls
 from toolfmt.corpora.selecting import EVERYTHING, Selection, fingerprint
 from toolfmt.corpora.sources import LINES, TABLES, Position, Source, stem
 from toolfmt.corpora.streams import packed
 from toolfmt.corpora.tables import TableBatch, table
 from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
-from toolfmt.model import JsonObject
+from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import Conversion, convert_row
 from toolfmt.transcripts.exchanges import put_inside
@@ -51,6 +51,8 @@ class Work:
     """Write only the first of equal conversations."""
     beside: bool = False
     """Write rows of `{"conversation": ..., "losses": [...], "source": {...}}`."""
+    typed: bool = False
+    """Write a table's conversations as columns of lists and structs."""
     spread: bool = True
     """Indent a conversation that is a whole file, unless the output is a file of lines."""
 
@@ -136,6 +138,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 carry=work.carry,
                 repair=work.repair,
             )
+            _check_nulls(made.value, work)
             losses = (*made.all_losses, *lost)
             value = made.value if bare else put_inside(picked.row, picked.at, made.value)
             value = _beside(row, made, losses) if work.beside else value
@@ -173,6 +176,15 @@ def _chosen(picked: Pick, work: Work, tally: Tally) -> bytes | None:
         setattr(tally, verdict.left_out, getattr(tally, verdict.left_out) + 1)
         return None
     return fingerprint(transcript) if work.unique else b""
+
+
+def _check_nulls(value: JsonValue, work: Work) -> None:
+    """Raise `ConversionError` for a null in a message that means something: in a struct, the field is absent."""
+    bare, made = without_nulls(value) if work.typed else value, find(work.target)
+    if work.typed and not jsontext.equal(bare, value) and made.read(bare).messages != made.read(value).messages:
+        raise ConversionError(
+            "a null, such as that of an argument, is a value that columns cannot hold: leave out --columns"
+        )
 
 
 def _beside(row: Row, made: Conversion, losses: tuple[Loss, ...]) -> JsonObject:
