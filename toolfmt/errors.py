@@ -301,6 +301,8 @@ def not_utf8(error: UnicodeDecodeError, before: int = 0) -> str:
 def close_names(name: str, known: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names that are similar to a misspelt one; `known` maps every spelling to its name."""
     name = name.strip().lower()
+    if swapped := tuple(known[one] for one in known if sorted(one) == sorted(name)):
+        return swapped[:SUGGESTED]
     begun = sorted((one for one in known if name and one.startswith(name)), key=len)
     found = (*begun, *get_close_matches(name, known, n=4 * SUGGESTED, cutoff=0.6))
     return tuple(dict.fromkeys(known[one] for one in found))[:SUGGESTED]

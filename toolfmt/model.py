@@ -14,8 +14,8 @@ from datetime import datetime
 from functools import cached_property, wraps
 from typing import Any, Final, Literal, Self, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, computed_field, model_validator
-from pydantic_core import PydanticSerializationError
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, computed_field, field_validator, model_validator
+from pydantic_core import PydanticCustomError, PydanticSerializationError
 
 from toolfmt import jsontext
 from toolfmt.errors import ParseError, Problem, SchemaError, UnrepresentableError, close_names, did_you_mean, not_utf8
@@ -143,6 +143,13 @@ class ToolInvocation(Record):
     provenance: CallProvenance = "api"
     certainty: Certainty = "exact"
     extra: JsonObject = Field(default_factory=dict, repr=False)
+
+    @field_validator("arguments", mode="before")
+    @classmethod
+    def _are_read(cls, value: object) -> object:
+        if isinstance(value, str):
+            raise PydanticCustomError("dict_type", "expected a JSON object, not str: read it with json.loads first")
+        return value
 
 
 class Media(Record):

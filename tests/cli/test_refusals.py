@@ -50,6 +50,8 @@ CASES = {
     "a provider for a dialect": (("parse", "-d", "anthropic"), "it is a provider"),
     "a model for a dialect": (("parse", "-d", "gpt-4o"), "it is a model"),
     "a model's name": (("parse", "-m", "nobody-knows-it"), "unknown model 'nobody-knows-it'; tried as "),
+    "a misspelt model": (("parse", "-m", "Qwen/Qwne3-8B"), "did you mean 'qwen/qwen3-8b'?"),
+    "a dialect with two letters swapped": (("parse", "-d", "hremes"), "did you mean 'hermes'?"),
     "a file without a name": (("parse", ""), "the file's name is empty"),
     "XML and another format": (("parse", "-d", "react", "--xml"), "leave one of the two out"),
     "a missing file": (("parse", "nowhere.txt"), "nowhere.txt: No such file or directory"),

@@ -73,6 +73,11 @@ def test_what_is_no_filter_is_refused(run: Run, wrong: str) -> None:
     assert "is no filter" in err
 
 
+def test_a_misspelt_field_of_a_filter_is_named(run: Run) -> None:
+    code, _, err = run(*TO, "--filter", "mesages=3", stdin=ROWS)
+    assert (code, err) == (2, "toolfmt: 'mesages=3' is no filter: did you mean 'messages'?\n")
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_duplicates_are_written_once(run: Run, tmp_path: Path, jobs: int) -> None:
     again = [chat(0) | {"user": "b"}, chat(1, tool="sky", ident="b"), chat(1, tool="sea")]

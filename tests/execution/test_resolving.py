@@ -208,7 +208,8 @@ def test_a_mark_of_injection_is_never_inside_what_a_model_gives() -> None:
         return users
 
     registry = ToolRegistry([either, inside, listed])
-    executor = Executor(registry, inject={"user": "me", "who": "me"})
+    with pytest.warns(UserWarning, match="no tool takes who"):
+        executor = Executor(registry, inject={"user": "me", "who": "me"})
     assert list(registry["either"].parameters["properties"]) == ["x"]
     assert run(executor, "either", {"x": 1}).value == [1, "me"]
     assert run(executor, "either", {"x": 1, "user": "mine"}).failure == "invalid_arguments"
@@ -235,7 +236,7 @@ def test_a_tool_gets_what_the_model_wrote_and_nothing_else(arguments: dict[str, 
     def tool(store: Annotated[str, Injected], **rest: Any) -> None:
         got.append((store, rest))
 
-    executor = Executor(ToolRegistry([tool]), inject={"store": "mine", "unused": "value"})
+    executor = Executor(ToolRegistry([tool]), inject={"store": "mine"})
     execution = run(executor, "tool", arguments)
     assert jsontext.equal(execution.arguments, arguments)
     if "store" in arguments:
@@ -244,6 +245,16 @@ def test_a_tool_gets_what_the_model_wrote_and_nothing_else(arguments: dict[str, 
         ((store, rest),) = got
         assert store == "mine"
         assert jsontext.equal(rest, arguments)
+
+
+def test_an_injected_value_that_no_tool_takes_is_reported() -> None:
+    def tool(store: Annotated[str, Injected]) -> str:
+        return store
+
+    with pytest.warns(UserWarning, match="inject=: no tool takes key, so it has no effect"):
+        Executor([tool], inject={"store": 1, "key": 2})
+    with pytest.warns(UserWarning, match="no tool takes store"):
+        Executor([], inject={"store": 1})
 
 
 def test_what_is_missing_is_said_when_the_executor_is_made_or_at_the_call() -> None:

@@ -373,6 +373,21 @@ def test_the_one_call_of_old_answers_is_read() -> None:
     assert [call.arguments for call in read_answer([*chunks, end]).calls] == [{"a": 1}]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"error": {"message": "busy"}},
+        {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}},
+        {"object": "response", "status": "failed", "error": {"code": "x", "message": "busy"}, "output": []},
+        [{"choices": [{"delta": {"content": "Hi"}}]}, {"error": {"message": "busy"}}],
+        'data: {"choices": [{"delta": {"content": "Hi"}}]}\n\ndata: {"error": {"message": "busy"}}\n\n',
+    ],
+)
+def test_an_error_in_place_of_a_whole_answer_is_raised(answer: Any) -> None:
+    with pytest.raises(ParseError, match="the provider gives an error, not an answer: busy"):
+        read_answer(answer)
+
+
 @pytest.mark.parametrize("error", [{"error": {"message": "busy"}}, {"type": "error", "message": "busy"}])
 def test_an_error_in_a_stream_is_a_notice_and_its_end(error: dict[str, Any]) -> None:
     stream = read_stream([{"choices": [{"delta": {"content": "Hi"}}]}, error])

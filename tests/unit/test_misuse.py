@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 import toolfmt
 from tests import sampling
@@ -368,6 +368,11 @@ def test_dicts_are_calls_and_results_too(dialect: str) -> None:
     assert toolfmt.render_results([{"name": "f", "content": [1]}], dialect=dialect) == toolfmt.render_results(
         [ToolResult(name="f", content=[1])], dialect=dialect
     )
+
+
+def test_the_text_of_arguments_is_refused_with_what_reads_it() -> None:
+    with pytest.raises(ValidationError, match=r"expected a JSON object, not str: read it with json.loads first"):
+        ToolInvocation(name="f", arguments='{"a": 1}')  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

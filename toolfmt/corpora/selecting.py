@@ -72,10 +72,13 @@ class Filter:
         named = field in _NAMES and sign in ("=", "!=")
         counted = (field in _NUMBERS or field in _LENGTHS) and value.isdecimal()
         if not (named or counted):
-            raise CorpusError(
-                f"{text!r} is no filter: give {', '.join(_NAMES)} with = or != and a name, or "
+            known = (*_NAMES, *_NUMBERS, *_LENGTHS)
+            near = did_you_mean(() if field in known else close_names(field, {one: one for one in known}))
+            give = (
+                f"give {', '.join(_NAMES)} with = or != and a name, or "
                 f"{', '.join((*_NUMBERS, *_LENGTHS))} with =, !=, <, <=, > or >= and a number"
             )
+            raise CorpusError(f"{text!r} is no filter: {near or give}")
         return cls(field, sign, value)
 
     def hint(self, named: Mapping[str, Collection[str]]) -> str:

@@ -19,6 +19,7 @@ import anyio
 from anyio.from_thread import start_blocking_portal
 
 from toolfmt.arguments import Positive, checked
+from toolfmt.errors import some, warn
 from toolfmt.execution.contracts import ALONE, CallTurn, ToolServer, current
 from toolfmt.execution.events import ExecutionEvent, Listener, Listeners
 from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard, ToolContext, check_listener, takes
@@ -124,6 +125,8 @@ class Executor:
             return
         check_names("timeouts=", self.timeouts, {tool.name for tool in tools})
         check_names("inject=", self.inject, self._settings.resolver.injected(), "parameter")
+        if not self.servers and (idle := self.inject.keys() - self._settings.resolver.injected()):
+            warn(f"inject=: no tool takes {some(sorted(idle))}, so it has no effect")
         for one in (*self.policies, *self.guards):
             check_policy(type(one).__name__, one, tools)
 

@@ -50,8 +50,8 @@ class Compacting(Conversing):
         request, lost = _request(asked.body, self.format)
         answered = await super().asked(replace(asked, body=request), upstream, stack)
         response = answered.value if is_object(answered.value) else {}
-        text = read_answer(response).text.strip()
-        if not text or response.get("status") != "completed":
+        text = read_answer(response).text.strip() if response.get("status") == "completed" else ""
+        if not text:
             raise bad_answer("the model wrote no complete summary")
         item: JsonObject = {"id": f"cmp_{uuid4().hex}", "type": "compaction", "encrypted_content": SUMMARY + text}
         messages = message_list(asked.body.get(name), find(self.format))

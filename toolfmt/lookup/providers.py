@@ -10,9 +10,11 @@ pattern that matches decides: put the special before the general.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
+
+from toolfmt.errors import close_names
 
 ModelPattern: TypeAlias = tuple[str, str]
 """A regular expression and a dialect's name; how the expression is read: `match_model`."""
@@ -285,3 +287,12 @@ def family(name: str, patterns: Iterable[ModelPattern]) -> tuple[str, ...]:
     """List the dialects of the models whose ids begin with a word, such as `llama`, in the patterns' order."""
     begins = re.compile(rf"{re.escape(name.strip().lower())}(?![a-z])")
     return tuple(dict.fromkeys(dialect for pattern, dialect in patterns if begins.match(pattern)))
+
+
+def respelt(model: str, patterns: Sequence[ModelPattern]) -> tuple[str, ...]:
+    """Give a model's id with the family's name right, if it is misspelt: `gpt-5` for `gtp-5`."""
+    words = {word: word for pattern, _ in patterns for word in re.findall(r"[a-z]{3,}", pattern)}
+    found = re.search(r"[a-z]{3,}", _SEPARATOR.split(model.strip().lower())[-1])
+    near = close_names(found.group(), words) if found is not None else ()
+    tried = (model.strip().lower().replace(found.group(), word) for word in near) if found is not None else ()
+    return tuple(one for one in tried if match_model(one, patterns))[:1]

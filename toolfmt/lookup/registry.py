@@ -33,6 +33,7 @@ from toolfmt.lookup.providers import (
     family,
     match_model,
     model_names,
+    respelt,
 )
 from toolfmt.text import check_reading
 
@@ -162,7 +163,8 @@ class Registry:
             if provider is None:
                 read = " and ".join(map(repr, model_names(model)[:_TOLD]))
                 tried = f"tried as {read} against {len(patterns)} patterns"
-                raise UnknownDialectError("model", model, advice=f"{tried}; give a provider or a dialect")
+                near = respelt(model, patterns)
+                raise UnknownDialectError("model", model, near, advice=f"{tried}; give a provider or a dialect")
         return DEFAULT_DIALECT if row is None else row.dialect
 
     def _elsewhere(self, name: str) -> str:

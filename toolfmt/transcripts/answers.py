@@ -46,10 +46,13 @@ def read_answer(response: object, *, tools: object = None) -> ParseResult:
     """Read a whole answer: an object, its JSON text, an SDK's object, or a stream's events as an iterable or as text.
 
     `tools` are the offered tools, as for `parse`: a call of any other tool is reported in a notice `unknown_tool`.
-    Raises ParseError for anything that is not a provider's answer.
+    Raises ParseError for anything that is not a provider's answer, such as its error; of a stream that an error ended,
+    `read_stream` gives what came before.
     """
     read = answered(response, tools)
     events = tuple(coalesce(list(read)))
+    if read.info.failure is not None:
+        raise ParseError(f"the provider gives an error, not an answer: {read.info.failure.message}")
     if not events and read.info.stop is None and _has_no_choice(response):
         raise ParseError("the answer has no message")
     return ParseResult(events)
