@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -360,3 +361,16 @@ def test_workers_share_their_figures() -> None:
         assert [httpx2.post(url + PATH, json=CHAT).status_code for _ in range(6)] == [200] * 6
         figures = httpx2.get(f"{url}/metrics").text
     assert 'toolfmt_requests_total{back="upstream",face="openai-chat",key="",route="*",status="200"} 6.0' in figures
+
+
+def test_workers_that_are_slow_to_start_are_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = "import sys, time\nif any('spawn_main' in word for word in sys.orig_argv):\n    time.sleep(7)\n"
+    (tmp_path / "sitecustomize.py").write_text(slow)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    with started("--upstream", "http://127.0.0.1:9/v1", "--workers", "2") as (server, url):
+        assert server.stderr is not None
+        lines: list[str] = []
+        while sum("startup complete" in line for line in lines) < 2:
+            lines.append(next(server.stderr))
+        assert httpx2.get(f"{url}/ready").status_code == 200
+    assert not [line for line in lines if "died" in line]

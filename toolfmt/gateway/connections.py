@@ -30,6 +30,8 @@ _LONGEST_HEAD: Final = 2**16
 _LENGTHS: Final = frozenset({b"content-length", b"transfer-encoding"})
 _ERRORS: Final = 2
 """Seconds in which clients that are cut off get their errors."""
+_SILENT: Final = 60
+"""Seconds after which a worker that does not answer is replaced: on a busy machine one takes long to start."""
 
 
 def server_options(config: Config) -> dict[str, Any]:
@@ -41,6 +43,7 @@ def server_options(config: Config) -> dict[str, Any]:
         "ws_max_size": config.max_body,
         "timeout_keep_alive": config.body_timeout,
         "timeout_graceful_shutdown": config.drain_timeout + _ERRORS,
+        "timeout_worker_healthcheck": _SILENT,
         "access_log": False,
         "log_config": None,
     }
