@@ -33,6 +33,26 @@ def test_a_request_with_two_lengths_is_refused_and_nothing_after_it_is_read(path
 
 
 @pytest.mark.parametrize(
+    ("path", "keys"),
+    [
+        ("/v1/messages", {"type", "error"}),
+        ("/v1/responses", {"error"}),
+        ("/mistral/v1/chat/completions", {"object", "message"}),
+    ],
+)
+def test_a_broken_body_after_its_head_is_an_error_of_the_clients_api(path: str, keys: set[str]) -> None:
+    config = Config(backs={"it": Back(url="http://127.0.0.1:9")}, routes=(ModelRoute(backs=("it",)),))
+    with gateway(config) as url, socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as client:
+        client.settimeout(30)
+        head = "host: x\r\nexpect: 100-continue\r\ntransfer-encoding: chunked\r\n\r\n"
+        client.sendall(f"POST {path} HTTP/1.1\r\n{head}".encode())
+        assert client.recv(2**16)
+        client.sendall(b"no size\r\n\r\n")
+        found = b"".join(iter(lambda: client.recv(2**16), b""))
+    assert json.loads(found.rpartition(b"\r\n\r\n")[2]).keys() >= keys
+
+
+@pytest.mark.parametrize(
     ("sent", "status", "keys"),
     [
         (b"hello\r\n\r\n", 400, {"error"}),

@@ -33,6 +33,11 @@ TOOLS = [{"type": "function", "function": {"name": "look", "parameters": SCHEMA}
     [
         ("/v1/embeddings", {}, {"message", "type", "param", "code"}),
         ("/v1/files", {"anthropic-version": "2023-06-01"}, {"type", "message"}),
+        ("/v1/files", {"x-api-key": "none"}, {"type", "message"}),
+        ("/v1/files", {"x-goog-api-key": "none"}, {"code", "message", "status"}),
+        ("/v1/message", {}, {"type", "message"}),
+        ("/v1/messages/batches", {}, {"type", "message"}),
+        ("/v1/chat/completion", {}, {"message", "type", "param", "code"}),
         ("/v1beta/files", {}, {"code", "message", "status"}),
         ("/v1beta/interactions/1/cancel", {}, {"code", "message"}),
     ],

@@ -252,13 +252,14 @@ _ROOTS: Final[Mapping[str, str]] = {
     "/api/": "ollama",
     "/mistral/": "mistral",
 }
-"""The formats of clients by the beginning of a path; others are OpenAI's, unless they send one of these headers:"""
-_MARKS: Final[Mapping[str, str]] = {"anthropic-version": "anthropic", "x-goog-api-key": "gemini"}
+"""The formats of clients by the beginning of a path; others send one of these headers, or ask near one of the paths:"""
+_MARKS: Final = {"x-goog-api-key": "gemini", **dict.fromkeys(("anthropic-version", "x-api-key"), "anthropic")}
+_PATHS: Final[Mapping[str, str]] = {face.path: face.format for face in FACES if "{" not in face.path}
 
 
 def asked_format(path: str, headers: Container[str]) -> str:
     """Return the format of the client that requests a path, for errors that it can read."""
-    known = next((face.format for face in FACES if face.path == path), None)
     rooted = next((found for root, found in _ROOTS.items() if path.startswith(root)), None)
-    marked = next((found for name, found in _MARKS.items() if name in headers), FACES[0].format)
-    return known or rooted or marked
+    marked = next((found for name, found in _MARKS.items() if name in headers), None)
+    near = (found for known, found in _PATHS.items() if path.startswith(known) or known.startswith(path))
+    return _PATHS.get(path) or rooted or marked or next(near, FACES[0].format)

@@ -112,7 +112,8 @@ class HttpConnection(_Read, H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Read bytes; a part of a head does not prolong the wait."""
         end = None if self.timeout_keep_alive_task is None else self.timeout_keep_alive_task.when()
-        self._head += data
+        if self.conn.their_state is h11.IDLE:
+            self._head += data
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._head = b""
@@ -124,11 +125,8 @@ class HttpConnection(_Read, H11Protocol):
         error = sys.exception()
         said, hint = str(error).partition(":")[0] or msg, getattr(error, "error_status_hint", 400)
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:  # else an answer has begun
-            first, *lines = self._head.decode("latin-1").split("\n")
-            path = unquote((*first.split(), "", "")[1]).partition("?")[0]
-            face = asked_format(path, {line.partition(":")[0].strip().lower() for line in lines})
             failure = read_error(f"the request is not HTTP as RFC 9112 has it: {said}", status=hint)
-            content = encode(write_error(failure, face))
+            content = encode(write_error(failure, self._asked_format()))
             headers = [("content-type", "application/json"), ("content-length", f"{len(content)}")]
             answer = h11.Response(
                 status_code=hint, reason=HTTPStatus(hint).phrase, headers=[*headers, ("connection", "close")]
@@ -136,6 +134,13 @@ class HttpConnection(_Read, H11Protocol):
             for event in (answer, h11.Data(data=content), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event))
         self.transport.close()
+
+    def _asked_format(self) -> str:
+        if not self._head:  # it was read, so the request's body is broken
+            return asked_format(self.scope["path"], {name.decode("latin-1") for name, _ in self.scope["headers"]})
+        first, *lines = self._head.decode("latin-1").split("\n")
+        path = unquote((*first.split(), "", "")[1]).partition("?")[0]
+        return asked_format(path, {line.partition(":")[0].strip().lower() for line in lines})
 
     def _wait(self, end: float) -> None:
         self.timeout_keep_alive_task = self.loop.call_at(end, self.timeout_keep_alive_handler)
