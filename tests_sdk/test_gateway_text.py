@@ -322,3 +322,32 @@ def test_a_streamed_call_that_the_grammar_did_not_hold_ends_as_what_it_is(text: 
     assert len(upstream.requests) == 1
     with pytest.raises(ValueError, match=r"^(Expecting|Unterminated)"):
         json.loads("".join(pieces))
+
+
+WRONG = '<tool_call>\n{"name": "look", "arguments": {"city": 5}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    "first", [WRONG, "<tool_call>\n{'name': 'look', 'arguments': {'city': Bern}}\n</tool_call>", "Hi."]
+)
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_server_that_was_seen_to_ignore_a_grammar_is_asked_again(
+    first: str,
+    stream: bool,  # noqa: FBT001 - as above
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tool = {"type": "function", "function": {"name": "look", "parameters": SCHEMA}}
+    asked = {**ASKED, "tools": [tool], "tool_choice": "required", "stream": stream}
+    with (
+        caplog.at_level(logging.WARNING, "toolfmt.gateway"),
+        serving(Answer(first), TEXT_CALL) as upstream,
+        gateway(before(upstream, "text", constraint="vllm")) as url,
+    ):
+        httpx2.post(f"{url}/v1/chat/completions", json=asked)
+        count = len(upstream.requests)
+        upstream.script[count:] = [Answer(WRONG), TEXT_CALL]
+        pieces, lines = pieces_of_the_call(url, SCHEMA, tool_choice="required")
+    assert json.loads("".join(pieces)) == {"city": "Zürich"}, lines
+    assert len(upstream.requests) == count + 2
+    (line,) = (line for line in map(json.loads, caplog.messages) if "ignored_grammar" in line)
+    assert (line["back"], line["model"], line["ignored_grammar"]) == ("it", "m", "vllm")

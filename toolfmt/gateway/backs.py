@@ -38,6 +38,8 @@ _HEADERS: Final = {"accept": "*/*", "accept-encoding": "identity", "user-agent":
 """Headers of all requests."""
 _UNAUTHORIZED: Final = 401
 _NO_PATH: Final = frozenset({404, 405})
+_FINDS: Final = 256
+"""What is remembered of a back's models: a client may name any."""
 _BASE: Final = "`url` is the base address, which usually ends in /v1"
 _SECRET: Final = 6
 """Characters of the shortest value of a header that may be a secret."""
@@ -65,8 +67,8 @@ class Upstream:
         self.back = back
         self.api = APIS[back.api]
         self.format = self.api.format
-        self.unread: set[str] = set()
-        """The models that were seen to write their calls as text."""
+        self.found: set[tuple[str, str]] = set()
+        """What was found of which models, and logged."""
         self._max, self._max_values = config.max_answer, config.max_values
         self._traced = config.traces
         self._transport = transport
@@ -94,6 +96,12 @@ class Upstream:
         # reading has no limit of its own here: `ServerEnding.within` bounds each wait
         timeout = httpx2.Timeout(back.idle_timeout, connect=back.connect_timeout, read=None, pool=None)
         self._extensions = {"timeout": timeout.as_dict()}
+
+    def find(self, what: str, model: str, value: JsonValue, advice: str) -> None:
+        """Log what was found of a model, the first time."""
+        if (what, model) not in self.found and len(self.found) < _FINDS:
+            self.found.add((what, model))
+            log_line(logging.WARNING, {"back": self.name, "model": model, what: value, "advice": advice})
 
     def sent_by(self, key: str | None) -> Upstream:
         """Return the back for a client; with `pass_key` it is sent the client's own key."""

@@ -6,6 +6,7 @@ If the client disconnects, its request to the back is cancelled.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
@@ -183,9 +184,7 @@ def _noticed(answered: GatewayAnswer) -> str:
 
 
 def _lost(answered: GatewayAnswer) -> dict[str, str]:
-    counts: dict[str, int] = {}
-    for loss in answered.losses:
-        counts[loss.code] = counts.get(loss.code, 0) + 1
+    counts = Counter(loss.code for loss in answered.losses)
     return {LOSSES: ", ".join(f"{code}={count}" for code, count in sorted(counts.items()))} if counts else {}
 
 

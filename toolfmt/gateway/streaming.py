@@ -80,7 +80,8 @@ async def complete_batches(
     emitted: list[Event] = []
     try:
         async for batch in batches:
-            if events := _without_notices(batch):
+            events: list[Event] = [event for event in batch if not isinstance(event, Notice)]
+            if events:
                 begun = True
                 emitted += events if ended is not None else ()
                 yield events
@@ -101,10 +102,6 @@ async def complete_batches(
         raise failed
     answered.error = failed.logged
     info.error, info.failure = failed.failure.message, failed.failure
-
-
-def _without_notices(events: Iterable[Event]) -> list[Event]:
-    return [event for event in events if not isinstance(event, Notice)]
 
 
 async def written_batches(

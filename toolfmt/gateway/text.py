@@ -5,9 +5,9 @@ answer    "<tool_call>{...}</tool_call>"                -> tool_calls
 
 A call that cannot be read, or does not fit its tool, is not given to the client: the model is shown what is wrong with
 it and asked again, as often as the back's `retries` say; what does not fit then is given as it is, unless the tool is
-strict. So a call reaches the client when it is complete; without retries, or where a grammar lets the model write no
-invalid one, as it is written. An answer that has to be JSON is asked for in the instructions, held to its schema by a
-grammar where the server takes one, and else asked for again.
+strict. So a call reaches the client when it is complete; as it is written without retries, or where a grammar lets the
+model write no invalid one and its server has not ignored one yet. An answer that has to be JSON is asked for in the
+instructions, held to its schema by a grammar where the server takes one, and else asked for again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.agents.drivers.chats import Chats
@@ -127,6 +127,7 @@ MALFORMED: Final = "malformed_tool_use"
 """Bedrock's word for an answer that ends with a call that cannot be used; Chat Completions has none."""
 _FURTHER: Final = "further_call"
 """The notice of a call that is left out because the request allows only one."""
+_IGNORED: Final = "ignored_grammar"
 _EXPECTED: Final = frozenset({"dialect_detected"})
 """Notices that report no deviation."""
 _CONSTRAINTS: Final[Mapping[Constraint, tuple[str, Callable[[str], JsonObject]]]] = {
@@ -148,17 +149,19 @@ class TextRequest:
     def __init__(self, request: JsonObject, upstream: Upstream, model: str) -> None:
         """Take a request of Chat Completions or a relative; raises as `chosen` does for a dialect not of text."""
         back, format, folder = upstream.back, upstream.format, upstream.folder  # noqa: A001 - the field's name
+        self._upstream, self._model = upstream, model
         dialect = folder.dialect if folder is not None and folder.dialect and back.dialect == AUTO else back.dialect
         self.shown, registry = chosen({"dialect": _shown(model) if dialect == AUTO else dialect})
         choice: Choice = {"dialect": self.shown, "registry": registry}
         with reraise_as_parse_error(format, request):
             transcript = find(format).read(request)
             wanted, offered = transcript.tool_choice or ToolChoice(), request.get("tools")
-            functions = [tool for tool in offered if _is_function(tool)] if is_array(offered) else []
+            rows = filter(is_object, offered if is_array(offered) else ())
+            functions = [tool for tool in rows if tool.get("type") == "function"]
             if wanted.names:  # the model is shown no others, so a call to one is unknown
                 functions = [tool for tool in functions if _named(tool) in wanted.names]
             self.tools = () if wanted.mode == "none" else definitions(functions)
-            self._strict = {name for tool in functions if (name := _strict_name(tool))}
+            self._strict = {_named(one) for one in functions if _function(one).get("strict") is True}
         parts = [part for message in transcript.messages for part in message.parts]
         self._taken = {part.id for part in parts if isinstance(part, CallPart) and part.id}
         self.output, self._sure = _output(request)
@@ -175,9 +178,7 @@ class TextRequest:
         self.retries = back.retries
         self.notices: dict[str, str] = {}
         """What was done to get the answer, when it is complete."""
-        self._times = 1
-        self._folder = folder if upstream.api.prompted else None
-        self._transcript, self._chat = transcript, chat
+        self._folder, self._transcript, self._chat = folder if upstream.api.prompted else None, transcript, chat
         self._further: list[tuple[str, str]] = []
         self.exact = False
         """Whether a grammar lets the model write no call that does not fit its tool."""
@@ -214,10 +215,10 @@ class TextRequest:
         try:
             made = grammar(self.shown, self.tools, choice=choice, parallel=self._parallel, target=target, output=schema)
         except ToolFmtError as error:
-            said: JsonObject = {"no_grammar": constraint, "dialect": self.shown.name, "error": type(error).__name__}
-            log_line(logging.WARNING, said)
+            failed = type(error).__name__
+            log_line(logging.WARNING, {"no_grammar": constraint, "dialect": self.shown.name, "error": failed})
             return {}
-        self.exact = bool(self.tools) and not made.relaxed
+        self.exact = bool(self.tools) and not made.relaxed and (_IGNORED, self._model) not in self._upstream.found
         return field(made.text)
 
     def again(self, text: str, events: list[Event], *, cut: bool = False) -> JsonObject | None:
@@ -225,8 +226,8 @@ class TextRequest:
         advice = self._advice(text, events, cut=cut) if self.retries else ""
         if not advice:
             return None
+        self._judge(held=cut)
         self.retries -= 1
-        self._times += 1
         self._further += [("assistant", text), ("user", advice)]
         self.request = self._written()
         return self.request
@@ -236,13 +237,12 @@ class TextRequest:
         result = ParseResult(tuple(coalesce(events)))
         if result.calls:
             return ""
-        choice: Choice = {"dialect": self.shown}
         if self.tools:
             result = with_unread(result, text, self.tools, typed=self.output is not None)
             if result.failures:
-                return feedback(result.failures[0], tools=self.tools, **choice)
+                return feedback(result.failures[0], tools=self.tools, dialect=self.shown)
             if self.needed:
-                return no_call_feedback(text, tools=self.tools, **choice)
+                return no_call_feedback(text, tools=self.tools, dialect=self.shown)
         if self.output is None or cut:
             return ""
         try:
@@ -253,14 +253,21 @@ class TextRequest:
 
     def note(self, events: list[Event]) -> None:
         """Note how often the model was asked, and what was tolerated in its answer."""
-        if self._times > 1:
-            self.notices["asked"] = str(self._times)
+        if self._further:
+            self.notices["asked"] = str(1 + len(self._further) // 2)
         names = {tool.name for tool in self.tools}
         if self.needed and not any(isinstance(event, CallEnd) and event.call.name in names for event in events):
             self.notices["tool_choice"] = "unmet"
+        self._judge(held=not any(isinstance(event, CallFailed) and event.reason != "truncated" for event in events))
         for event in events:
             if isinstance(event, Notice) and event.kind not in _EXPECTED:
                 self.notices[event.kind] = str(int(self.notices.get(event.kind, "0")) + 1)
+
+    def _judge(self, *, held: bool) -> None:
+        """Remember of a model that its server ignores grammars: its next calls are sent when they are complete."""
+        if self.exact and not held:
+            advice = "the answer does not fit the grammar: the back's server may not take grammars as its `constraint`"
+            self._upstream.find(_IGNORED, self._model, self._upstream.back.constraint, advice)
 
     def check(self, call: ToolInvocation, *, exact: bool = False) -> None:
         """Raise `UpstreamError` for a call that nobody looks at any more and that does not fit its tool.
@@ -272,6 +279,7 @@ class TextRequest:
         tool = next((tool for tool in self.tools if tool.name == call.name), None)
         wrong = ["there is no such tool"] if tool is None else [one.message for one in problems(tool, call.arguments)]
         if wrong:
+            self._judge(held=False)
             rule = "the grammar that its server was sent" if exact else "a strict schema"
             raise bad_answer(f"the model's call does not fit {rule}", f"{call.name}: {wrong[0]}")
 
@@ -304,8 +312,7 @@ class TextRequest:
 
     def answer(self, value: JsonValue) -> tuple[JsonValue, JsonObject | None]:
         """Read a whole answer: one of Chat Completions with the calls of its text, or the request to send next."""
-        reads = self.tools or self.output is not None
-        if not reads or not is_object(value) or not is_array(choices := value.get("choices")):
+        if not (self.tools or self.output) or not is_object(value) or not is_array(choices := value.get("choices")):
             return value, None
         read = [self._read(choice) for choice in choices]
         cut = [is_object(choice) and choice.get("finish_reason") == "length" for choice in choices]
@@ -343,16 +350,6 @@ def _output(request: JsonObject) -> tuple[JsonOutput | None, bool]:
     return JsonOutput(schema), schema_format.get("strict") is True
 
 
-def _strict_name(tool: JsonObject) -> str:
-    """Return the name of a function whose calls have to fit its schema in any case."""
-    function = tool.get("function")
-    return _named(tool) if is_object(function) and function.get("strict") is True else ""
-
-
-def _is_function(tool: JsonValue) -> TypeGuard[JsonObject]:
-    return is_object(tool) and tool.get("type") == "function"
-
-
 def _shown(model: str) -> str | AnyDialect:
     """Choose how tools are shown by the model's name, where it is a known one."""
     try:
@@ -363,9 +360,13 @@ def _shown(model: str) -> str | AnyDialect:
 
 def _named(value: JsonValue) -> str:
     """Return the name of a declared function; "" if it has none."""
-    function = value.get("function") if is_object(value) else None
-    name = function.get("name") if is_object(function) else None
+    name = _function(value).get("name")
     return name if isinstance(name, str) else ""
+
+
+def _function(value: JsonValue) -> JsonObject:
+    function = value.get("function") if is_object(value) else None
+    return function if is_object(function) else {}
 
 
 def _written(choice: JsonValue, events: list[Event]) -> JsonValue:

@@ -8,7 +8,6 @@ tools holds a call as text, the log says what to change; each such answer has a 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,7 +16,6 @@ from anyio import to_thread
 from toolfmt.detection.unread_calls import UNREAD
 from toolfmt.events import CallEnd, CallFailed, Event, TextDelta
 from toolfmt.gateway.backs import Upstream
-from toolfmt.gateway.journal import log_line
 from toolfmt.jsontext import is_object
 from toolfmt.lookup.registry import AUTO
 from toolfmt.model import JsonObject, ToolDefinition
@@ -26,8 +24,6 @@ from toolfmt.transcripts.formats import find
 
 _LONGEST: Final = 65536
 """Characters of an answer that are searched."""
-_MODELS: Final = 256
-"""Models that the log tells of: a client may name any."""
 _STRUCTURE: Final = frozenset("<{[(")
 """What every call has some of."""
 
@@ -50,14 +46,11 @@ async def unread_notices(
     dialect = await to_thread.run_sync(_dialect, text[:_LONGEST], request, upstream.format)
     if dialect is None:
         return {}
-    if model not in upstream.unread and len(upstream.unread) < _MODELS:
-        upstream.unread.add(model)
-        advice = (
-            "the model writes its calls as text: turn on the tool parser of its server, "
-            f"or give the back api = text and dialect = {dialect} (--api text --dialect {dialect})"
-        )
-        line = {"back": upstream.name, "model": model, UNREAD: dialect, "advice": advice}
-        log_line(logging.WARNING, line)
+    advice = (
+        "the model writes its calls as text: turn on the tool parser of its server, "
+        f"or give the back api = text and dialect = {dialect} (--api text --dialect {dialect})"
+    )
+    upstream.find(UNREAD, model, dialect, advice)
     return {UNREAD: "1"}
 
 
