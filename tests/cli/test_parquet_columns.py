@@ -97,6 +97,8 @@ def test_nulls_of_a_struct_are_neither_losses_nor_content(
     assert found[2] == expected[2]
     exported = lines(tmp_path / "exported.jsonl", pq.read_table(stored).to_pylist())
     assert run("convert", exported, "--to", target, "--drop-nulls")[1:] == found[1:]
+    mixed = isinstance(rows[0].get("tools"), list)
+    assert ("--drop-nulls" in run("convert", exported, "--to", target, "--on-error", "skip")[2]) == mixed
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,9 @@ def test_columns_are_written_and_read_back(run: Run, tmp_path: Path, rows: list[
     ]
 
 
-@pytest.mark.parametrize("arguments", [[{"a": 1}, {"a": 1.5}], [{"a": 1}, {"a": "x"}], [{"a": 2**70}], [{}], [{"a": 1, "b": None}]])
+@pytest.mark.parametrize(
+    "arguments", [[{"a": 1}, {"a": 1.5}], [{"a": 1}, {"a": "x"}], [{"a": 2**70}], [{}], [{"a": 1, "b": None}]]
+)
 def test_columns_that_would_change_a_value_are_refused(run: Run, tmp_path: Path, arguments: list[Any]) -> None:
     given = lines(tmp_path / "rows.jsonl", [{"messages": turns("f", one, "1")} for one in arguments])
     out = tmp_path / "out.parquet"

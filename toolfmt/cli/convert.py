@@ -247,6 +247,9 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
     if rows:
         write_table(("loss", "action", "times", "conversations", "what it is"), rows, to=sys.stderr)
     note_reasons(tally.reasons.report(), "left out")
+    if tally.nulls:
+        many = counted_as(tally.nulls, "conversation")
+        note(f"{many} with a tool's property that is null, as in exported tables: --drop-nulls leaves such fields out")
     left = f", {tally.failed} left out{kept}" if tally.failed else ""
     left += f", {tally.filtered} not selected" if tally.filtered else ""
     left += f", {tally.outside} outside of the share" if tally.outside else ""

@@ -97,7 +97,7 @@ def _rows(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
                 raise ParseError(f"{place(row)}: {error}") from None
             if name is None:
                 raise CorpusError(f"{place(row)}: an answer has an id: {', '.join(_IDS)}")
-            yield name, jsontext.dumps(row.value)
+            yield name, row.text.removeprefix("\ufeff")
 
 
 @lru_cache(maxsize=1)

@@ -141,3 +141,17 @@ def without_nulls(value: Any) -> Any:
     if is_object(value):
         return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
     return list(map(without_nulls, value)) if is_array(value) else value
+
+
+def has_null_schema(value: Any) -> bool:
+    """Whether a property of a request's tools has null for a schema, as in JSON that was exported from a table."""
+    pending: list[Any] = [value.get("tools"), value.get("functions")] if is_object(value) else []
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            if is_object(properties := node.get("properties")) and None in properties.values():
+                return True
+            pending += node.values()
+        elif is_array(node):
+            pending += node
+    return False

@@ -13,7 +13,7 @@ from toolfmt.transcripts.comparing.loss import CODES, SEVERITIES, Loss
 
 EXAMPLES: Final = 3
 """The number of examples kept for each loss."""
-_COUNTED: Final = ("converted", "failed", "without_loss", "filtered", "outside", "duplicates", "placed")
+_COUNTED: Final = ("converted", "failed", "without_loss", "filtered", "outside", "duplicates", "placed", "nulls")
 """The counts of conversations."""
 
 
@@ -39,6 +39,8 @@ class Tally:
     """Conversations outside of the share."""
     placed: int = 0
     """Rows that have the place that was named."""
+    nulls: int = 0
+    """Conversations whose tools have a property without a schema."""
     duplicates: int = 0
     reasons: Reasons = field(default_factory=Reasons)
     """Why conversations were left out."""

@@ -12,7 +12,7 @@ from toolfmt import jsontext
 from toolfmt.corpora.answer_files import Join
 from toolfmt.corpora.batches import Batch, ReadOptions
 from toolfmt.corpora.picks import Pick, Picked
-from toolfmt.corpora.rows import Row, place, without_nulls
+from toolfmt.corpora.rows import Row, TextRow, has_null_schema, place, without_nulls
 from toolfmt.corpora.selecting import EVERYTHING, Selection, fingerprint
 from toolfmt.corpora.sources import LINES, TABLES, Position, Source, stem
 from toolfmt.corpora.streams import packed
@@ -126,6 +126,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
             done.tally.placed += work.picked.has_place(value)
             done.joined += work.picked.joins(row)
             picked = work.picked.pick(value)
+            done.tally.nulls += isinstance(row, TextRow) and b"null" in row.data and has_null_schema(picked.value)
             chosen = _chosen(picked, work, done.tally)
             if chosen is None:
                 continue
