@@ -310,6 +310,16 @@ def test_a_prompt_and_its_answer_are_a_row_of_both() -> None:
     assert convert(made, target="openai-chat").value["messages"] == CHAT
 
 
+def test_parts_of_a_stream_without_text_stay_as_they_are() -> None:
+    ran = {"executableCode": {"language": "PYTHON", "code": "1"}}
+    pieces = ({"text": "a"}, {}, {"text": "b"}, ran, {"thought": True}, {"text": "c"}, {"text": "d"})
+    chunks: list[dict[str, Any]] = [{"candidates": [{"content": {"role": "model", "parts": [one]}}]} for one in pieces]
+    chunks.append({"candidates": [{"finishReason": "STOP"}]})
+    made = exchange({"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]}, chunks, "gemini")
+    parts = [{"text": "a"}, {}, {"text": "b"}, ran, {"thought": True}, {"text": "cd"}]
+    assert made["contents"][1:] == [{"role": "model", "parts": parts}]
+
+
 def test_a_stream_that_a_message_cannot_hold_is_refused() -> None:
     searched = {"type": "web_search_call", "id": "w", "status": "completed"}
     events = [

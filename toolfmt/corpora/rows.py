@@ -6,7 +6,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -44,6 +44,8 @@ class TextRow(Row):
     refused: str = ""
     session: bool = False
     """The text itself is the value, for a session of lines."""
+    parsed: JsonValue = None
+    """The value, if it is known."""
 
     @property
     def text(self) -> str:
@@ -53,6 +55,8 @@ class TextRow(Row):
     @property
     def value(self) -> JsonValue:
         """Parse the JSON; raises ParseError."""
+        if self.parsed is not None:
+            return self.parsed
         if self.refused:
             raise LimitExceededError(self.refused)
         if is_utf16(self.data):
@@ -98,9 +102,9 @@ def entries(whole: TextRow) -> Iterator[TextRow]:
             return
     if is_array(value) and value and _are_whole(value):
         for number, item in enumerate(value, 1):
-            yield TextRow(whole.file, number, jsontext.dumps(item).encode())
+            yield TextRow(whole.file, number, jsontext.dumps(item).encode(), parsed=item)
     else:
-        yield whole
+        yield replace(whole, parsed=value)
 
 
 def _values(text: str) -> list[str]:

@@ -113,8 +113,9 @@ def _whole(events: list[JsonObject]) -> JsonObject | None:
             candidate |= found
             for part in map(_spelt, objects_at(object_at(found, "content"), "parts")):
                 last = parts[-1] if parts else {}
-                if part.keys() <= {"text", "thought"} and part | {"text": last.get("text")} == last:
-                    parts[-1] = last | {"text": f"{last['text']}{part['text']}"}
+                before, text = last.get("text"), part.get("text")
+                if part.keys() <= {"text", "thought"} and part | {"text": before} == last and text is not None:
+                    parts[-1] = last | {"text": f"{before}{text}"}
                 else:
                     parts.append(part)
     return {"candidates": [candidate | {"content": {"role": "model", "parts": parts}}]}
