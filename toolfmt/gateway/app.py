@@ -92,13 +92,12 @@ def make_app(config: Config, *, transport: httpx2.AsyncBaseTransport | None = No
     responses = Conversing(config, upstreams, "openai-responses", keeper, tracing)
     routes.append(Route("/v1/responses/{id}/input_items", _checked(access, _input_items(keeper)), methods=["GET"]))
     routes.append(WebSocketRoute("/v1/responses", SocketServer(responses, access, metrics).serve))
-    open_paths: dict[str, _Answer] = {"/health": _healthy, "/ready": _ready}
     closed_paths: dict[str, _CallersAnswer] = {"/metrics": figures}
     closed_paths |= {path: _listed(models, write) for path, write in LISTS.items()}
     closed_paths |= {path: _described(models, write, _by_path) for path, write in ROWS.items()}
     named = _described(models, _ollama_row, partial(_by_body, config))
     routes.append(Route("/api/show", _checked(access, named), methods=["POST"]))
-    routes += [Route(path, answer, methods=["GET"]) for path, answer in open_paths.items()]
+    routes += [Route("/health", _healthy), Route("/ready", _ready)]
     routes += [Route(path, _checked(access, answer), methods=["GET"]) for path, answer in closed_paths.items()]
     failing: dict[Any, Any] = {HTTPException: _refused, ExchangeError: _failed, Exception: _broken}
     journal = Middleware(RequestJournal, count=metrics.count)

@@ -55,7 +55,7 @@ class FaceServer:
         entry.face = face.format
         tracing = self._handler.tracing
         async with AsyncExitStack() as stack:
-            note = _unnoted if tracing is None else tracing.received(request, stack)
+            note: Callable[[int], None] = tracing.received(request, stack) if tracing else lambda _: None
             try:
                 caller = self._access.admit(request, stack)
                 body, size = await read_body(request, self._handler.config)
@@ -106,10 +106,6 @@ def _failure(error: Exception) -> ExchangeError:
     if isinstance(error, ClientDisconnect):
         return refusal("server", DISCONNECTED)
     return refusal("server", f"the gateway failed: {type(error).__name__}")
-
-
-def _unnoted(_: int) -> None:
-    """Note nothing: no spans are made."""
 
 
 def json_response(value: object, status: int, headers: Mapping[str, str]) -> Response:
