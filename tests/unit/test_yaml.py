@@ -180,6 +180,13 @@ def test_what_is_no_yaml_is_refused(text: str) -> None:
         parse(text, 128)
 
 
+@pytest.mark.parametrize("text", ['a: \u201cx"', "a: \u2018x y'", 'a: \u201dx"\nb: 1'])
+def test_a_text_in_quotes_of_two_kinds_is_refused(text: str) -> None:
+    assert read(text.replace('"', "\u201d").replace("'", "\u2019"))
+    with pytest.raises(YamlError):
+        parse(text, 128)
+
+
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_reaches_beyond_the_text_is_refused(text: str) -> None:
     with pytest.raises(YamlError):

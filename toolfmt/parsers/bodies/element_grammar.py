@@ -25,6 +25,7 @@ from toolfmt.schema import declares
 _NEAR = 64
 """Characters around a tag that tell whether it is only mentioned."""
 _CLOSING_TAG = re.compile(r"</([\w.\-]+)>").finditer
+_MARKS = "<[|\uff5c"
 NUMBER = r"[0-9]{1,9}"
 """An element with such a name is a list's item at this position, or an object's member."""
 
@@ -214,9 +215,9 @@ class ElementGrammar:
         marks = (re.escape(one) + ("" if one[-1:] in "]>[" else "[^<>]{0,64}>") for one in self._markers if "<" in one)
         return re.compile("|".join(marks) or r"(?!)")
 
-    def left_in(self, text: str, closer: str, schema: JsonObject | None) -> str:
-        """Return a marker that a slip left in a value before its `closer`; `schema` is that of the arguments."""
-        if found := left_marker(text, closer, self._own):
+    def left_in(self, text: str, closer: str, key: str, schema: JsonObject | None) -> str:
+        """Return a marker that a slip left in the value of `key` before its `closer`; `schema` is of all arguments."""
+        if found := left_marker(text, closer, self._own) or self._begun_again(text, key):
             return found
         token = self.closers["member"].partition("</")[0].strip()
         opened: dict[str, int | None] = {}
@@ -231,6 +232,30 @@ class ElementGrammar:
             if not mentioned(before, text[end.end() : end.end() + _NEAR]):
                 return end.group()
         return ""
+
+    @cached_property
+    def _opening(self) -> tuple[str, str, str]:
+        """The first marks and the words of a member's opening tag before its key, and the character after it."""
+        before, _, after = self._member.partition("{key}")
+        words = before.lstrip(_MARKS)
+        return before.removesuffix(words), words, after[:1]
+
+    def _begun_again(self, text: str, key: str) -> str:
+        """Return the value's own opening tag, if the value begins with it or contains it without its first mark.
+
+        A text about the format has the mark, and also the closing tag if the tag is the key itself.
+        """
+        if self.keyed_by_tag:
+            tag = f"<{key}>"
+            return tag if tag in text and text.lstrip().startswith(tag) and f"</{key}>" not in text else ""
+        mark, words, end = self._opening
+        if words not in text:
+            return ""
+        tag = f"{words}{key}{end}"
+        at = text.find(tag)
+        while at >= 0 and text.endswith((mark, "</"), 0, at):
+            at = text.find(tag, at + len(tag))
+        return tag if at >= 0 else ""
 
     def open_values(self, text: str, schema: JsonObject | None, begun: int) -> int:
         """Return the number of values open after a text; `begun` were open before it."""

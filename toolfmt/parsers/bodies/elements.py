@@ -340,7 +340,7 @@ class ElementReader:
 
     def _refuse_marks(self, cur: Cursor, text: str, raw: RawText, spot: Spot) -> None:
         """Refuse a value in which a slip left a marker."""
-        if raw.bare and (mark := self.grammar.left_in(text, spot.closer.text, spot.siblings)):
+        if raw.bare and (mark := self.grammar.left_in(text, spot.closer.text, spot.key, spot.siblings)):
             raise Malformed("malformed", f"{mark[:60]!r} is left in the value of {spot.key[:60]!r}", cur.at)
 
     def _opener(self, cur: Cursor, schema: JsonObject | None) -> Reading[regex.Match[str] | None]:

@@ -221,6 +221,8 @@ class RawText:
             raise Malformed("malformed", _UNFOLLOWED, self._doubt, cur.at)
         if self._ended is not None and called_over:
             raise Malformed("malformed", "the call's closing marker is in a value", self._ended, cur.at)
+        if called_over and closer.lastgroup == "near":
+            raise Malformed("malformed", "the call is cut off in a closing tag", cur.at, cur.base + closer.end())
 
     def _refuse_empty(self, cur: Cursor, closer: regex.Match[str]) -> None:
         """Refuse an argument inside the value that is empty before its `closer`: swapped tags."""
@@ -301,6 +303,8 @@ class RawText:
                 return None
             if self._ended is not None:
                 raise self._unclosed(self._ended)
+            if self.verbatim:
+                raise Malformed("malformed", "a call begins beside a quoted text", cur.at, inside=True)
         if after is not None and not found.group().endswith("/>"):
             self._levels.append(0)
         return self._literal(cur, found, ends)

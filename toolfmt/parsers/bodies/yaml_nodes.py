@@ -33,6 +33,7 @@ _BASED: Final = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _ESCAPES: Final = re.compile(r"\\[nrtu\"\\/]").search
 _QUOTES: Final = re.compile(r'(?<!\\)"').findall
+_HALF_CURLY: Final = re.compile(r"[\u201c\u201d\u2018\u2019](?s:.*)[\"']").fullmatch
 _PAIR: Final = re.compile(r"\\(?<!\\\\)u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _JOINED: Final = re.compile(r"\\U[0-9a-f]{8}")
 _HIDE: Final = str.maketrans("\x85\u2028\u2029", "\uf885\uf8e8\uf8e9")
@@ -155,6 +156,8 @@ class _Composer:
             return text
         if text.endswith('"') and _ESCAPES(text) and len(_QUOTES(text)) % 2:
             raise _error(event, "a quote ends the text that none begins")
+        if _HALF_CURLY(text):
+            raise _error(event, "a text begins and ends with different quotes")
         return Plain(text)
 
     def _key(self, event: yaml.NodeEvent, node: YamlNode, members: dict[str, YamlNode]) -> str:

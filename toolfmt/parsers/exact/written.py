@@ -210,7 +210,11 @@ class _WrittenMembers:
                 closer = self._closer.replace("{key}", key)
             if not quoted and end >= 0 and not text.startswith(closer, end) and _is_text(kind, schema, key):
                 end = after = self._past_elements(text, at, closer, schema, options)
-            if end < 0 or not text.startswith(closer, after) or not (quoted or self._is_plain(text, at, end, schema)):
+            if (
+                end < 0
+                or not text.startswith(closer, after)
+                or not (quoted or self._is_plain(text, at, end, key, schema))
+            ):
                 return -1
             value = self._value(text[at:end], opened, kind, schema, options, verbatim=quoted)
             if value is _DOUBT:
@@ -235,9 +239,9 @@ class _WrittenMembers:
         odd = key in grammar.own_tags or not (key[0].isalpha() or key[0] == "_")
         return odd or grammar.after.match(text, opened.start(), partial=True) is not None
 
-    def _is_plain(self, text: str, at: int, end: int, schema: JsonObject | None) -> bool:
+    def _is_plain(self, text: str, at: int, end: int, key: str, schema: JsonObject | None) -> bool:
         """Whether an unquoted text contains neither a quote's mark, nor a marker, nor a part of its closer."""
-        if text.find("<", at, end) >= 0 and self._grammar.left_in(text[at:end], self._closer, schema):
+        if self._grammar.left_in(text[at:end], self._closer, key, schema):
             return False
         if text.startswith(">", at) or (
             text.endswith(("<", ">", "]"), at, end) and part_of(text[at:end], self._closer)

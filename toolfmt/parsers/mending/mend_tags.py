@@ -38,6 +38,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 _BEGUN = r"<(?:[/|\uff5c][^<>\n]{0,64}+>?)?\s*+\Z"
 """A closing tag at a text's end, or the beginning of one."""
 _LAST_TAG = re.compile(r"<\w[^<>/\n]{0,48}>(?=\s*\Z)").search
+_ESCAPED = re.compile(r"\\u003([cCeE])")
 _VALUES = {"type": ("string", "number", "integer", "boolean", "array", "object", "null"), "string": ("true", "false")}
 """The values of the slots of an argument's tag besides its name."""
 _ASSIGNS = ("=", ":")
@@ -104,6 +105,7 @@ class TagMender:
             self._collect(elements.item, {})
             if elements.wrapper:
                 self._collect(f"<{elements.wrapper}></{elements.wrapper}>", {})
+        self._quotes = [quote for quote in (form.literals.quotes if form.literals else ()) if _TAG.fullmatch(quote)]
         self._parts: re.Pattern[str] | None = None
         self._spaced = elements is not None and "\n" in elements.separator + elements.member
         self._known: dict[str, list[Markup]] = {}
@@ -151,6 +153,8 @@ class TagMender:
         stack = [value]
         while stack:
             node = stack.pop()
+            if isinstance(node, str) and "\\u003" in node:
+                node = _ESCAPED.sub(lambda mark: "<" if mark[1] in "cC" else ">", node)
             if isinstance(node, str) and (self._parts.search(node) or self._parts.search("".join(node.split()))):
                 return True  # a tag may be broken over lines
             if is_object(node):
@@ -176,6 +180,7 @@ class TagMender:
         for fence in _FENCE.finditer(raw):
             before = _TAG.findall(raw, 0, fence.start())[-1:]
             inside = inside or (before[0] if before else "") in self._openers
+            inside = inside or any(raw.count(quote, 0, fence.start()) % 2 for quote in self._quotes)
             text.append(raw[end : fence.start()])
             end = fence.end()
         if text and not inside:

@@ -212,10 +212,19 @@ def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Readi
     at, opening = cur.at, draft.opening
     start = draft.start + (max(cur.since(draft.start).rfind(opening), 0) if opening else 0)
     cur.pos = begun.start("call")
-    again = (not opening or begun["call"].strip() == opening) and (yield from repeats(cur, start, at))
+    same, head_end = not opening or begun["call"].strip() == opening, cur.base + begun.end()
+    again = same and (yield from repeats(cur, start, at))
+    following = None
+    if opening and same and not again:
+        cur.pos = begun.end()
+        following = yield from match_next(cur, elements.inside)
     cur.rewind(at)
     if again:
         raise Malformed("malformed", "the call is not closed, and is written again after that", at)
+    key = elements.key(following)
+    if key and f'"{key}":' not in draft.pieces.text():
+        detail = f"the call is opened again before its argument {key!r}"
+        raise Malformed("malformed", detail, at, head_end, inside=True)
 
 
 def refuse_nesting(cur: Cursor, elements: ElementGrammar) -> Reading[None]:

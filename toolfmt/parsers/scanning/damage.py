@@ -22,7 +22,9 @@ _QUOTES = "\"'`\u201c\u201d\u2018\u2019\xab\xbb"
 _OPENING = frozenset(f"{_QUOTES}([\\|/")
 _AFTER = frozenset(f"{_QUOTES}\\ \t")
 _BLANK_BEFORE = re.compile(r"\S[^\S\r\n]+\Z").search
-_CLOSING = re.compile(r"(?:[<\uff1c]|&lt;)[/\uff0f]([^<>&\n]{0,48}?)(?:[>\uff1e]|&gt;)?\s*\Z").search
+_CLOSING = re.compile(
+    r"(?:[<\uff1c]|&lt;|\\u003[cC])\\?[/\uff0f]([^<>&\\\n]{0,48}?)(?:[>\uff1e]|&gt;|\\u003[eE])?\s*\Z"
+).search
 _TOKEN_END = re.compile(r"(?:\[/[A-Z_]{3,40}\]|<[|\uff5c][^<>\s]{1,64}>)\s*\Z").search
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _OPENING_TAG = re.compile(r"<\w[^<>/\n]{0,48}>\s*\Z").search
