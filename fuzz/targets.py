@@ -273,8 +273,9 @@ def _mcp(case: Any) -> None:
         )
     except (ValidationError, RecursionError, ValueError):  # the client's own check refuses it before it comes to us
         return
-    offer = mcp_reading.read_tools("server", [listed]).get(listed.name)
-    if offer is not None:
+    found: dict[str, mcp_reading.ServerTool] = {}
+    mcp_reading.read_tool(found, "server", listed)
+    for offer in found.values():
         write_tool(offer.definition)
         write_result(mcp_reading.read_answer(ToolInvocation(name=listed.name, arguments={}), offer, answer))
 

@@ -214,6 +214,44 @@ def test_the_count_is_that_of_a_validator_that_remembers_nothing(defs: dict[str,
     assert not work.fits(value, exact - 1) or exact == 0
 
 
+NAMED = {f"^x{one}$": {"type": "string"} for one in range(2_000)}
+
+
+@pytest.mark.parametrize(
+    ("inner", "value"),
+    [
+        ({"patternProperties": NAMED}, dict.fromkeys(map(str, range(20_000)), "x")),
+        ({"patternProperties": NAMED, "properties": dict.fromkeys(map(str, range(4_000)), TEXT)}, {"a": 1}),
+        (
+            {"additionalProperties": {"allOf": [{"properties": {}} for _ in range(2_000)]}},
+            {"a": dict.fromkeys(map(str, range(20_000)), 1)},
+        ),
+        ({"additionalProperties": {"allOf": [{"prefixItems": [{}] * 600} for _ in range(2_000)]}}, {"a": [1] * 20_000}),
+    ],
+)
+def test_what_the_values_inside_are_held_against_is_found_in_a_bounded_number_of_steps(inner: Any, value: Any) -> None:
+    work = SchemaWork({"type": "object", **inner})
+    fits = True
+
+    def counted() -> None:
+        nonlocal fits
+        fits = work.fits(value, MAX_WORK)
+
+    assert steps(counted) < 2_000_000
+    assert fits == (value == {"a": 1})
+
+
+def test_names_that_many_schemas_have_are_followed_in_a_bounded_number_of_steps() -> None:
+    defs = {f"d{one}": {"$id": f"u{one}/x", "$ref": f"u{one + 1}/x"} for one in range(1_500)}
+    tool = {"name": "bomb", "parameters": {"type": "object", "properties": {"a": {"$ref": "u0/x"}}, "$defs": defs}}
+
+    def read() -> None:
+        with pytest.raises(SchemaError, match=r"bomb.*too many steps"):
+            tools([tool])
+
+    assert steps(read) < 3_000_000
+
+
 LIKE = [[0] * 999 + [number] for number in range(1, 200)]
 
 

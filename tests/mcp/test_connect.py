@@ -19,7 +19,7 @@ from toolfmt.errors import ArgumentsError, ServerError, ToolTimeoutError, Unknow
 from toolfmt.execution.hooks import ToolContext
 from toolfmt.jsontext import equal
 from toolfmt.mcp import McpServer, Remote, connect
-from toolfmt.mcp.content import read_tools
+from toolfmt.mcp.content import ServerTool, read_tool
 from toolfmt.model import Media, ToolResult
 from toolfmt.schema.validation import problems
 
@@ -226,9 +226,9 @@ def test_a_hidden_argument_is_not_required_of_the_model() -> None:
         "properties": {"minutes": {"type": "integer"}, "name": {"type": "string"}},
         "required": ["minutes", "name"],
     }
-    (offer,) = read_tools(
-        "kitchen", [types.Tool(name="cook", input_schema=schema)], inject=["minutes", "other"]
-    ).values()
+    found: dict[str, ServerTool] = {}
+    read_tool(found, "kitchen", types.Tool(name="cook", input_schema=schema), inject=["minutes", "other"])
+    offer = found["cook"]
     assert offer.hidden == ("minutes",)
     assert offer.definition.parameters == {**schema, "properties": {"name": {"type": "string"}}, "required": ["name"]}
     assert problems(offer.definition, {"name": "bread"}) == ()

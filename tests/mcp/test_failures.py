@@ -20,7 +20,7 @@ from mcp.types import jsonrpc_message_adapter
 from toolfmt import ToolInvocation
 from toolfmt.errors import ServerError, ToolTimeoutError
 from toolfmt.jsontext import equal
-from toolfmt.mcp import McpServer, connect, connect_all, session
+from toolfmt.mcp import McpServer, connect, connect_all, server, session
 from toolfmt.mcp.connecting import CALL_SECONDS
 
 pytestmark = pytest.mark.anyio
@@ -261,6 +261,32 @@ async def test_a_list_that_is_too_long_is_refused(
     monkeypatch.setattr(session, limit, most)
     with pytest.raises(ServerError, match=rf"'raw': it lists more than .*\b{most}\b"):
         await _told(raw(json.dumps({"lists": pages})))
+
+
+async def test_the_time_of_a_start_holds_for_a_list_whose_schemas_take_long_to_read(raw: Any) -> None:
+    half = [{"$ref": f"#/$defs/d{level}"} for level in range(10)]
+    defs = {"d0": {}} | {f"d{level}": {"allOf": [half[level - 1]] * 2} for level in range(1, 10)}
+    heavy = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d9"}}, "$defs": defs}
+    tools = [{"name": f"t{number}", "inputSchema": heavy} for number in range(100)]
+    began = iter(range(1_000))
+    scope = anyio.CancelScope()
+
+    async def listed(found: Any) -> None:
+        async with connect(raw(json.dumps({"lists": [{"tools": found}]})), name="raw"):
+            pass
+
+    real = server.read_tool
+
+    def counted(*given: Any) -> None:
+        if next(began) == 5:
+            scope.cancel()  # as the time-out of the start does
+        real(*given)
+
+    with pytest.MonkeyPatch.context() as patch, scope:
+        patch.setattr(server, "read_tool", counted)
+        await listed(tools)
+    assert scope.cancelled_caught
+    assert next(began) < 10
 
 
 async def test_an_error_is_as_long_as_the_server_likes_but_not_here(raw: Any) -> None:

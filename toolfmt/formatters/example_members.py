@@ -73,8 +73,9 @@ class ExampleMembers:
     def filled(self, keys: list[str]) -> list[str]:
         """Add members up to the minimum; a nested object gets at least one, since `{}` is not instructive."""
         missing = max(size(self.own, "minProperties", 0, MOST), int(not self.at_root)) - len(keys)
+        present = {*keys}
         more = dict.fromkeys(islice(chain(self.declared, self.invented()), len(keys) + max(missing, 0) * 2))
-        return keys + [name for name in more if name not in keys][: max(missing, 0)]
+        return keys + [name for name in more if name not in present][: max(missing, 0)]
 
     def invented(self) -> Iterator[str]:
         """Invent names for undeclared members."""
@@ -88,14 +89,17 @@ class ExampleMembers:
 
     def closure(self, wanted: Iterable[str]) -> list[str]:
         """Add the members that others depend on, and put declared ones in declared order."""
-        there = list(dict.fromkeys(wanted))
-        for name in there:
+        there = dict.fromkeys(wanted)
+        pending = [*there]
+        for name in pending:
+            needs: list[str] = []
             if name in self.dependents:
                 # The merge order determines the order of the properties.
                 self.own = merge(self.own, flatten(self.dependents.pop(name), self.builder.root).own)
-                there.extend(other for other in names(self.own.get("required")) if other not in there)
-            needs = names(as_object(self.own.get("dependentRequired")).get(name))
-            there.extend(other for other in needs if other not in there)
+                needs += names(self.own.get("required"))
+            needs += names(as_object(self.own.get("dependentRequired")).get(name))
+            pending += [other for other in needs if other not in there]
+            there.update(dict.fromkeys(needs))
         return [name for name in self.declared if name in there] + [name for name in there if name not in self.declared]
 
     def stream(self, name: str) -> Stream:

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
@@ -46,25 +46,22 @@ class ServerTool:
     """The injected arguments, which the model does not see."""
 
 
-def read_tools(
-    server: str, listed: Iterable[types.Tool], prefix: str = "", inject: Collection[str] = ()
-) -> dict[str, ServerTool]:
-    """Read a server's tools, by the names that calls use: the server's own names after `prefix`.
+def read_tool(
+    found: dict[str, ServerTool], server: str, item: types.Tool, prefix: str = "", inject: Collection[str] = ()
+) -> None:
+    """Read one of a server's tools into `found`, by the name that calls use: the server's own name after `prefix`.
 
-    The arguments that `inject` names are left out of the schemas. A tool that cannot be used is left out with a warning
+    The arguments that `inject` names are left out of the schema. A tool that cannot be used is left out with a warning
     that names it.
     """
-    found: dict[str, ServerTool] = {}
-    for item in listed:
-        name = prefix + item.name
-        if name in found:
-            warn(f"MCP server {server!r} lists two tools named {item.name!r}; the first counts")
-            continue
-        try:
-            found[name] = _read_tool(server, name, item, inject)
-        except SchemaError as error:
-            warn(f"MCP server {server!r}: a tool is left out: {error}")
-    return found
+    name = prefix + item.name
+    if name in found:
+        warn(f"MCP server {server!r} lists two tools named {item.name!r}; the first counts")
+        return
+    try:
+        found[name] = _read_tool(server, name, item, inject)
+    except SchemaError as error:
+        warn(f"MCP server {server!r}: a tool is left out: {error}")
 
 
 def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[str]) -> ServerTool:

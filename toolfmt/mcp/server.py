@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
-from anyio.lowlevel import current_token
+from anyio.lowlevel import checkpoint, current_token
 from mcp import MCPError, types
 from pydantic import ValidationError
 
@@ -29,7 +29,7 @@ from toolfmt.errors import (
     UnrepresentableError,
 )
 from toolfmt.execution.hooks import ToolContext
-from toolfmt.mcp.content import ServerTool, read_answer, read_tools
+from toolfmt.mcp.content import ServerTool, read_answer, read_tool
 from toolfmt.mcp.session import REASON, Session
 from toolfmt.mcp.transports import Endpoint
 from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
@@ -145,8 +145,12 @@ class McpServer:
             self._session = session
             return session
 
-    def _listed(self, tools: Sequence[types.Tool]) -> None:
-        self._offers = read_tools(self.name, tools, self._prefix, self._options.inject)
+    async def _listed(self, tools: Sequence[types.Tool]) -> None:
+        found: dict[str, ServerTool] = {}
+        for item in tools:
+            await checkpoint()  # schemas may take long to read: the time-out ends this between two of them
+            read_tool(found, self.name, item, self._prefix, self._options.inject)
+        self._offers = found
 
     async def _call(self, call: ToolInvocation, injected: Mapping[str, Any]) -> ToolResult:
         session = await self._connected()

@@ -6,7 +6,7 @@ list of tools up to date, and reports when and why the connection has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcp.client import IncomingMessage
     from mcp.shared.dispatcher import ProgressFnT
 
-    Listed = Callable[[Sequence[types.Tool]], None]
+    Listed = Callable[[Sequence[types.Tool]], Awaitable[None]]
 
 MAX_PAGES: Final = 1000
 """Maximum pages of a list of tools."""
@@ -178,7 +178,7 @@ class Session:
                 raise ServerError(self.name, f"it lists more than {MAX_TOOLS} tools or {MAX_LIST} bytes of them")
             cursor = page.next_cursor
             if cursor is None:
-                self._listed(found)
+                await self._listed(found)
                 return
             if cursor in cursors:
                 break

@@ -37,6 +37,8 @@ _LISTED: Final = ("allOf", "anyOf", "oneOf")
 _SINGLE: Final = ("not", "if", "then", "else")
 _LATE: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """What asks all that is combined again, to find what it left."""
+_OF_MEMBERS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
+_OF_ITEMS: Final = frozenset({"prefixItems", "items", "additionalItems", "contains", "unevaluatedItems"})
 _STEPS: Final = 2_000
 """What a pattern that has to be backtracked counts for; others take their time by the text's length."""
 _CHUNK: Final = 64
@@ -115,7 +117,8 @@ class SchemaWork:
         for node, _ in nodes:
             keys.update(dict.fromkeys(as_object(node.get("properties"))))
         indices = range(1 + _special(nodes))
-        if (len(keys) + len(indices)) * len(nodes) > MAX_VISITS:
+        members = sum(1 + len(as_object(node.get("patternProperties"))) for node, _ in nodes)
+        if (len(keys) + len(indices)) * members > MAX_VISITS:
             return inf
 
         def inner(subs: Iterable[tuple[Any, int]]) -> float:
@@ -128,12 +131,15 @@ class SchemaWork:
         )
 
     def of(self, value: JsonValue, most: int = MAX_WORK) -> int:
-        """Count the visits that a value takes, values inside it included; stops at the first sum above `most`."""
-        total = 0
+        """Count the visits that a value takes, values inside it included; stops at the first sum above `most`.
+
+        Also stops where finding what the values inside are held against takes more than `MAX_WORK` steps.
+        """
+        total = looked = 0
         pending: list[tuple[JsonValue, int, dict[int, tuple[JsonObject, int]]]] = [
             (value, 1, {id(self._root): (self._root, 1)})
         ]
-        while pending and total <= most:
+        while pending:
             value, count, starts = pending.pop()
             nodes = [
                 (node, times * each) for start, times in starts.values() for node, each in self.visits(start).nodes
@@ -144,6 +150,14 @@ class SchemaWork:
             if is_object(value):
                 named = sum(times * self._of_names(node) for node, times in nodes)
                 total += named and named * _keys(value)
+                nodes = [one for one in nodes if not _OF_MEMBERS.isdisjoint(one[0])]
+                looked += len(value) * len(nodes)
+            elif is_array(value):
+                nodes = [one for one in nodes if not _OF_ITEMS.isdisjoint(one[0])]
+                looked += min(len(value), _special(nodes)) * len(nodes)
+            if total > most or looked > MAX_WORK:
+                return max(total, most + 1)
+            if is_object(value):
                 for key, item in value.items():
                     pending.append(
                         (item, 1, _merged((sub, times) for node, times in nodes for sub in _member(node, key)))
@@ -169,7 +183,7 @@ class SchemaWork:
         if known is not None:
             return known
         found: dict[int, tuple[JsonObject, int]] = {}
-        total = 0
+        total = looked = 0
         path: set[int] = set()
         # How often a node is checked, and how often it is asked what it has checked, as `unevaluated…` does.
         stack: list[tuple[JsonObject | None, Iterator[JsonObject], int, int]] = [(None, iter((start,)), 1, 0)]
@@ -186,8 +200,11 @@ class SchemaWork:
                 found[id(node)] = (node, found.get(id(node), (node, 0))[1] + checked + asked)
                 late = not _LATE.isdisjoint(node)
                 path.add(id(node))
-                inner = iter(self._combined(node))
-                stack.append((node, inner, checked * (1 + late) + asked, checked * late + asked))
+                inner = self._combined(node)
+                looked += len(inner)
+                if looked > _MAX_COUNTED:
+                    raise OverflowError
+                stack.append((node, iter(inner), checked * (1 + late) + asked, checked * late + asked))
         made = self._visits[id(start)] = Visits(tuple(found.values()), total)
         return made
 
