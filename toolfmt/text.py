@@ -21,7 +21,7 @@ from toolfmt.dialect.record import (
 from toolfmt.dialect.records import check_syntax
 from toolfmt.dialect.syntax import Form, Syntax, member_slots, template_slots
 from toolfmt.errors import DialectRecordError, UnrepresentableError
-from toolfmt.events import CallEnd
+from toolfmt.events import CallEnd, TextDelta
 from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
 
 
@@ -169,7 +169,7 @@ _SAMPLES: Final[tuple[JsonObject, ...]] = (
 
 
 def check_reading(dialect: Dialect[str]) -> None:
-    """Raise `DialectRecordError` for a dialect that reads a call otherwise than it has written it."""
+    """Raise `DialectRecordError` for a dialect that does not read a call that it writes, or hide a result."""
     tool = ToolDefinition(name="get_weather", parameters=_SCHEMA)
     tools = {tool.name: tool}
     for arguments in _SAMPLES:
@@ -184,3 +184,11 @@ def check_reading(dialect: Dialect[str]) -> None:
         read = [(event.call.name, event.call.arguments) for event in events if isinstance(event, CallEnd)]
         if read != [(tool.name, arguments)]:
             raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {text!r} is read as {read}")
+    if dialect.syntax is not None and dialect.syntax.hidden:
+        text = dialect.results([ToolResult(name=tool.name, content="Sunny.")])
+        parser = dialect.open_parser(ParserOptions(tools=tools))
+        shown = [event.text for event in (*parser.feed(text), *parser.close()) if isinstance(event, TextDelta)]
+        if "Sunny." in "".join(shown):
+            raise DialectRecordError(
+                f"{dialect.name!r}: /hidden: none of its markers is around a result as it is written: {text!r}"
+            )

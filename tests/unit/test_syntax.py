@@ -230,3 +230,15 @@ def test_arguments_in_the_header_are_not_replaced_by_an_empty_body() -> None:
     call = toolfmt.ToolInvocation(name="write_file", arguments={"path": "a", "content": "x"})
     text = toolfmt.render_calls([call], dialect="sentinel")
     assert toolfmt.parse(text, dialect="sentinel").calls[0].arguments == call.arguments
+
+
+def test_a_dialect_whose_hidden_markers_are_not_those_of_its_results_is_refused() -> None:
+    def made(opener: str) -> toolfmt.Dialect[str]:
+        syntax = Syntax(
+            forms=(Form(call="<do {name}>{args}</do>"),), result="<seen>{content}</seen>", hidden=((opener, "</seen>"),)
+        )
+        return toolfmt.text_dialect(name="made", summary="", syntax=syntax, schema=str, manifest="", sources=())
+
+    assert toolfmt.parse("Hi.<seen>3</seen>", dialect=made("<seen>")).text == "Hi."
+    with pytest.raises(DialectRecordError, match=r"/hidden: none of its markers is around a result .*<seen>Sunny"):
+        toolfmt.parse("Hi.", dialect=made("<sen>"))
