@@ -96,10 +96,9 @@ def entries(whole: TextRow) -> Iterator[TextRow]:
     try:
         value = whole.value if not whole.refused else None
     except ParseError:
-        value = _values(whole.text)
-        if value:
-            yield from (TextRow(whole.file, number, text.encode()) for number, text in enumerate(value, 1))
-            return
+        texts = [TextRow(whole.file, number, text.encode()) for number, text in enumerate(_values(whole.text), 1)]
+        yield from texts or [whole]
+        return
     if is_array(value) and value and _are_whole(value):
         for number, item in enumerate(value, 1):
             yield TextRow(whole.file, number, jsontext.dumps(item).encode(), parsed=item)
