@@ -263,6 +263,17 @@ async def test_a_list_that_is_too_long_is_refused(
         await _told(raw(json.dumps({"lists": pages})))
 
 
+async def test_a_tool_that_cannot_be_shown_is_left_out(raw: Any) -> None:
+    tools = [
+        {"name": f"t{number}", "inputSchema": {"type": "object", "properties": {"a": {"$ref": reference}}}}
+        for number, reference in enumerate(("file:///etc/passwd", "#/$defs/none"))
+    ]
+    with pytest.warns(UserWarning, match="'raw': a tool is left out: ") as warned:
+        async with connect(raw(json.dumps({"lists": [{"tools": [*tools, ADD]}]})), name="raw") as server:
+            assert [tool.name for tool in server.tools] == ["add"]
+    assert ["'t0': the $ref at " in str(one.message) for one in warned] == [True, False]
+
+
 async def test_the_time_of_a_start_holds_for_a_list_whose_schemas_take_long_to_read(raw: Any) -> None:
     half = [{"$ref": f"#/$defs/d{level}"} for level in range(10)]
     defs = {"d0": {}} | {f"d{level}": {"allOf": [half[level - 1]] * 2} for level in range(1, 10)}

@@ -405,3 +405,19 @@ def test_a_package_gives_the_dialects_of_its_public_modules(tmp_path: Path, monk
     monkeypatch.syspath_prepend(tmp_path)
     found: list[Dialect[Any]] = list(package_dialects("toolfmt_test_package"))
     assert [dialect.name for dialect in found] == ["two", "three", "one"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("dialects", "hermes", "dialects= must be a list, not 'hermes'"),
+        ("dialects", None, "dialects= must be a list, not None"),
+        ("dialects", ("hermes",), r"dialects\[0\] must be a Dialect, not 'hermes'"),
+        ("providers", (3,), r"providers\[0\] must be a Provider, not 3"),
+        ("models", "gpt", "models= must be a list, not 'gpt'"),
+        ("overrides", [], "overrides= must be a dict, not list"),
+    ],
+)
+def test_what_a_registry_is_made_of_is_checked(field: str, value: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Registry(**{field: value})

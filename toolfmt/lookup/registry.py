@@ -13,7 +13,7 @@ The package's own dialects are in the modules of `toolfmt.dialects`, each with a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
@@ -55,6 +55,7 @@ _TOLD = 3
 """How many readings of an unknown model's id are listed."""
 
 
+@checked
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Registry:
     """Dialects and providers by name; names ignore case and take `_` for `-`.
@@ -63,9 +64,9 @@ class Registry:
     Duplicate names raise `DuplicateDialectError`.
     """
 
-    dialects: tuple[AnyDialect, ...] = ()
-    providers: tuple[Provider, ...] = PROVIDERS
-    models: tuple[ModelPattern, ...] = MODEL_PATTERNS
+    dialects: Sequence[AnyDialect] = ()
+    providers: Sequence[Provider] = PROVIDERS
+    models: Sequence[ModelPattern] = MODEL_PATTERNS
     overrides: Mapping[tuple[str, str], FormatterPair] = field(default_factory=dict[tuple[str, str], FormatterPair])
     broken: Mapping[str, ToolFmtError] = field(default_factory=dict[str, ToolFmtError])
     _dialects: Mapping[str, AnyDialect] = field(init=False, repr=False)
@@ -73,6 +74,8 @@ class Registry:
 
     def __post_init__(self) -> None:
         """Index both tables by every name and alias."""
+        for name in ("dialects", "providers", "models"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "_dialects", _by_name("dialect", self.dialects))
         object.__setattr__(self, "_providers", _by_name("provider", self.providers))
 

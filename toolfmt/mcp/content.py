@@ -22,7 +22,7 @@ from toolfmt.conversation import Content, JsonPart, MediaPart, OpaquePart, Resul
 from toolfmt.errors import SchemaError, warn
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue, Media, ToolDefinition, ToolInvocation, ToolResult
-from toolfmt.schema import problems
+from toolfmt.schema import inline_refs, problems
 from toolfmt.tools import tool
 from toolfmt.transcripts.parts import mcp_content
 from toolfmt.transcripts.parts.mcp_content import read_result
@@ -73,6 +73,10 @@ def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[st
         raise SchemaError(f"{name!r}: it is nested more than {jsontext.MAX_NESTING} levels deep")
     schema, hidden = _hide(item["inputSchema"], inject)
     definition = tool({**item, "inputSchema": schema}, name=name, server=server)
+    try:
+        inline_refs(definition.parameters)  # else one tool would stop every manifest
+    except SchemaError as error:
+        raise SchemaError(f"{name!r}: {error}") from None
     if _dangerous(item.get("annotations")):
         definition = definition.model_copy(update={"metadata": {**definition.metadata, "dangerous": True}})
     output = item.get("outputSchema")
