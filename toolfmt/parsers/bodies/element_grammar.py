@@ -215,6 +215,12 @@ class ElementGrammar:
         marks = (re.escape(one) + ("" if one[-1:] in "]>[" else "[^<>]{0,64}>") for one in self._markers if "<" in one)
         return re.compile("|".join(marks) or r"(?!)")
 
+    @cached_property
+    def left_sign(self) -> str:
+        """A character that a value without `<` has if `left_in` finds something in it."""
+        _, words, end = self._opening
+        return "<" if self.keyed_by_tag else end or words[-1:]
+
     def left_in(self, text: str, closer: str, key: str, schema: JsonObject | None) -> str:
         """Return a marker that a slip left in the value of `key` before its `closer`; `schema` is of all arguments."""
         if found := left_marker(text, closer, self._own) or self._begun_again(text, key):

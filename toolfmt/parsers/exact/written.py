@@ -241,7 +241,9 @@ class _WrittenMembers:
 
     def _is_plain(self, text: str, at: int, end: int, key: str, schema: JsonObject | None) -> bool:
         """Whether an unquoted text contains neither a quote's mark, nor a marker, nor a part of its closer."""
-        if self._grammar.left_in(text[at:end], self._closer, key, schema):
+        grammar = self._grammar
+        doubtful = text.find("<", at, end) >= 0 or text.find(grammar.left_sign, at, end) >= 0
+        if doubtful and grammar.left_in(text[at:end], self._closer, key, schema):
             return False
         if text.startswith(">", at) or (
             text.endswith(("<", ">", "]"), at, end) and part_of(text[at:end], self._closer)
