@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import random
 import signal
 import sys
@@ -152,6 +153,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--coverage", action="store_true", help="let atheris guide the search through the parsers")
     options = parser.parse_args(arguments)
     seconds = options.hours * 3600 or options.seconds
+    logging.getLogger("toolfmt").setLevel(logging.CRITICAL)  # policies log each refusal
     if options.coverage:
         from fuzz.coverage import guided
 
