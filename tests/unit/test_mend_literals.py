@@ -41,11 +41,7 @@ def test_one_reading_is_taken(dialect: str, body: str, arguments: list[dict[str,
 
 @pytest.mark.parametrize("dialect", FORMATS)
 @pytest.mark.parametrize(
-    "body",
-    [
-        *("f(t=[[1, 2])", "f(a=x, b=1)", "f(a='x, b=1)", "f(a='x\", b=1)", "f(a='x', a'y')", "f(o={'k': [1, 2})"),
-        *("f(b=1, a='x\u201d)", "f(a='x\u201c, t=['y'])", "f(a='x', t=['y', 'z\"])"),
-    ],
+    "body", ["f(t=[[1, 2])", "f(a=x, b=1)", "f(a='x, b=1)", "f(a='x\", b=1)", "f(a='x', a'y')", "f(o={'k': [1, 2})"]
 )
 def test_two_readings_are_refused(dialect: str, body: str) -> None:
     result = parse(FORMATS[dialect].format(body), dialect=dialect, tools=TOOLS, repair=True)

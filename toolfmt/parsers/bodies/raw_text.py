@@ -182,7 +182,7 @@ class RawText:
             self._levels[-1] -= exact
             self._refuse_empty(cur, found)
             return self._literal(cur, found, ends)
-        follow = self._follow(cur, ends, found.end())
+        follow = self._follow(cur, ends, found)
         foreign = follow is not None and follow.lastgroup == "parent" and not self._parent.ends(follow["parent"])
         if follow is None or (foreign and not follow.partial):
             written, stem = found.group(), self._closer.text[:-1]
@@ -202,12 +202,12 @@ class RawText:
         cur.pos = found.end()
         return True
 
-    def _follow(self, cur: Cursor, ends: Ends, at: int) -> regex.Match[str] | None:
+    def _follow(self, cur: Cursor, ends: Ends, closer: regex.Match[str]) -> regex.Match[str] | None:
         """Match what follows a closer; a partial match if another call may begin that shows that this one ended."""
-        found = ends.follow.match(cur.buf, at, partial=not cur.eof)
-        if self._ended is None or cur.eof or ends.after is None:
+        found = ends.follow.match(cur.buf, closer.end(), partial=not cur.eof)
+        if (self._ended is None and closer.lastgroup != "near") or cur.eof or ends.after is None:
             return found
-        after = ends.after.match(cur.buf, at, partial=True)
+        after = ends.after.match(cur.buf, closer.end(), partial=True)
         return found if after is None or not after.partial else after
 
     def _refuse_slip(self, cur: Cursor, ends: Ends, closer: regex.Match[str], *, called_over: bool) -> None:

@@ -13,7 +13,6 @@ from typing import Final
 
 from toolfmt.dialect.literals import KEYWORD
 from toolfmt.dialect.syntax import Form, spelled
-from toolfmt.parsers.mending.mend_strings import ODD_ENDS
 from toolfmt.parsers.mending.mend_tags import Mend
 
 _MOST: Final = 24
@@ -55,10 +54,7 @@ class LiteralMender:
             yield Mend(f"{raw[: found.start()]},{raw[found.start() :]}", "add the missing comma")
         for at in places:
             for mark in (*")]}", *self._quotes):
-                quote = mark in self._quotes
-                yield Mend(raw[:at] + mark + raw[at:], f"add the missing {mark}", alone=quote)
-                if quote and raw[at - 1 : at] in ODD_ENDS:  # which may be the quote, misspelt
-                    yield Mend(raw[: at - 1] + mark + raw[at:], f"write {mark} instead of {raw[at - 1]}", alone=True)
+                yield Mend(raw[:at] + mark + raw[at:], f"add the missing {mark}", alone=mark in self._quotes)
         for found in _BRACKET.finditer(raw):
             yield Mend(raw[: found.start()] + raw[found.end() :], f"remove the {found.group()} too many")
 
