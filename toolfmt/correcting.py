@@ -182,7 +182,7 @@ ADVICE: Final = {
     "invalid_arguments": "Correct the arguments and write the call again.",
     "extra_argument": "Leave out arguments that the tool does not take.",
     "extra_field": "Leave out everything that the format does not name.",
-    "unclaimed": "Write each argument in its own place, as shown below, and nothing else beside them.",
+    "unclaimed": "Write each argument under its own name and in its own place, and nothing else beside them.",
     "mismatch": "Use the values that the format prescribes.",
     "mixed_content": "Write the call alone: no other text, no code fence, no second call.",
     "unread_call": "To call a tool, write the call in exactly the format shown below. Otherwise answer in words.",

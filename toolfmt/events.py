@@ -74,8 +74,9 @@ class CallEnd:
 class CallFailed:
     """A call, or what looks like one, that cannot be used.
 
-    `reason` is a stable code (`truncated`, `malformed`, `duplicate_key`,
-    `missing_name`, `missing_arguments`, `missing_answer`, `arguments_not_object`, `limit`, ...),
+    `reason` is a stable code: `truncated`, `malformed`, `missing_name`, `missing_arguments`, `missing_answer`,
+    `arguments_not_object`, `duplicate_key`, `unclaimed`, `extra_field`, `mismatch`, `unsafe`, `limit`, `unread_call`;
+    of a call that was read, `unknown_tool`, `invalid_arguments`, `extra_argument`, `mixed_content`.
     `detail` says what is wrong and where, `raw` is the call's text, `name` is the tool's name as far as it was read,
     `dialect` the one in which `parse` and its siblings read it, `api` for a call of an API's answer.
     """

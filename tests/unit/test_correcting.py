@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from toolfmt.correcting import ADVICE
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.workshop.testing.laws import read
 
+ROOT = Path(__file__).parents[2]
 TOOLS = [
     {
         "name": "search",
@@ -31,6 +34,121 @@ def test_every_failure_says_what_to_do_and_shows_a_call_that_reads_back(dialect:
         assert ADVICE[reason] in text
         assert text.endswith(example.text), reason
     assert any(isinstance(event, CallEnd) for event in read(dialect, [example.text], [toolfmt.tool(TOOLS[0])]))
+
+
+def _literal_reasons() -> set[str]:
+    """Return the reasons that the package writes as text where it makes a failure."""
+    found: set[str] = set()
+    for path in Path(toolfmt.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            at = {"Malformed": 0, "CallFailed": 2}.get(called)
+            if at is not None and len(node.args) > at and isinstance(reason := node.args[at], ast.Constant):
+                found.add(str(reason.value))
+    return found
+
+
+def test_every_reason_is_documented_and_has_advice() -> None:
+    golden = {
+        line.split()[1]
+        for path in (ROOT / "tests" / "golden").rglob("cases.txt")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.fullmatch(r"failure [a-z_]+", line)
+    }
+    reasons = ADVICE.keys() - {"no_call", "no_answer"}  # these describe an answer without a failure
+    assert golden | _literal_reasons() <= reasons
+    page = (ROOT / "docs" / "how-to" / "send-errors-back.md").read_text(encoding="utf-8")
+    assert {*re.findall(r"(?m)^\| `(\w+)` \|", page)} == reasons
+    assert {*re.findall(r"`(\w+)`", str(CallFailed.__doc__))} >= reasons
+
+
+SEND = {
+    "name": "send",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "to": {"type": "array", "items": {"type": "string"}},
+            "subject": {"type": "string"},
+            "body": {"type": "string"},
+        },
+        "required": ["to", "subject", "body"],
+    },
+}
+
+
+@pytest.mark.parametrize("validate", [False, True])
+@pytest.mark.parametrize(
+    ("dialect", "answer"),
+    [
+        ("hermes", '<tool_call>\n{"name": "send", "arguments": %s}\n</tool_call>'),
+        ("llama3-json", '{"name": "send", "parameters": %s}'),
+        ("execute-array", '<execute>[{"name": "send", "args": %s}]</execute>'),
+        ("mistral-v11", "[TOOL_CALLS]send[ARGS]%s"),
+        ("react", "Action: send\nAction Input: %s"),
+    ],
+)
+def test_a_misspelt_argument_hides_no_other_problem_and_has_no_wrong_place(
+    dialect: str, answer: str, *, validate: bool
+) -> None:
+    text = answer % '{"to": "a@b.c", "subject": 5, "bdy": "x"}'
+    result = toolfmt.parse(text, dialect=dialect, tools=[SEND], validate=validate)
+    assert not result.calls
+    (failure,) = result.failures
+    assert failure.detail.splitlines() == [
+        "no argument is called 'bdy': write 'body'",
+        "/to: 'to' must be an array; got the string \"a@b.c\"",
+        "/subject: 'subject' must be a string; got 5",
+    ]
+    said = toolfmt.feedback(failure, tools=[SEND])
+    assert all(f"- {line}\n" in said for line in failure.detail.splitlines())
+    assert "you wrote '" not in said
+    in_pieces = toolfmt.ParseResult(
+        tuple(toolfmt.parse_stream(iter(text), dialect=dialect, tools=[SEND], validate=validate))
+    )
+    assert in_pieces.failures == result.failures
+
+
+def test_several_misspelt_arguments_are_all_named() -> None:
+    text = '<tool_call>{"name": "send", "arguments": {"to": ["a"], "subjct": 5, "bdy": "x"}}</tool_call>'
+    (failure,) = toolfmt.parse(text, dialect="hermes", tools=[SEND]).failures
+    assert failure.detail.splitlines() == [
+        "no argument is called 'subjct': write 'subject'",
+        "no argument is called 'bdy': write 'body'",
+        "/subject: 'subject' must be a string; got 5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer", "detail"),
+    [
+        (
+            "glm45",
+            "<tool_call>search\n<arg_key>q</arg_key>\n</tool_call>",
+            "'<arg_value>' is missing after the argument 'q'",
+        ),
+        (
+            "ling3",
+            "<tool_call>search\n<arg_key>n</arg_key>\n<arg_key>q</arg_key>\n<arg_value>x</arg_value>\n</tool_call>",
+            "'<arg_value>' is missing after the argument 'n'",
+        ),
+        ("xml-items", '<tool>\n<arguments><arg name="q">x</arg></arguments></tool>', "'<tool>' does not name the tool"),
+        (
+            "xml-items",
+            '<arguments><arg name="q">x</arg></arguments></tool>',
+            "an argument outside a call: the call's opening marker is missing",
+        ),
+    ],
+)
+def test_what_is_missing_is_named_as_the_model_wrote_it(dialect: str, answer: str, detail: str) -> None:
+    result = toolfmt.parse(answer, dialect=dialect, tools=TOOLS)
+    assert not result.calls
+    (failure,) = result.failures
+    assert failure.detail.partition(", at offset")[0] == detail
+    assert detail in toolfmt.feedback(failure, tools=TOOLS)
+    in_pieces = toolfmt.ParseResult(tuple(toolfmt.parse_stream(iter(answer), dialect=dialect, tools=TOOLS)))
+    assert in_pieces.failures == result.failures
 
 
 def test_an_unknown_tool_is_answered_with_the_list() -> None:

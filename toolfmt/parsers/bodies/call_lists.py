@@ -114,7 +114,7 @@ class CallList:
                 problem = "malformed", "an element of the list is not a call"
             reader.measure(opened)
         except Malformed as broken:
-            problem = broken.reason, f"{broken.detail}, at offset {broken.at}"
+            problem = broken.reason, broken.placed
             if found.ends_before(cur, broken) and (yield from match_next(cur, _IN_TEXT)) is None:
                 problem = None
             elif not (yield from reader.skipper.skip(opened, broken.at)):

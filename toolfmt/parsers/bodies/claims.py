@@ -18,7 +18,7 @@ from contextlib import suppress
 import regex
 
 from toolfmt import jsontext
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, SchemaError
 from toolfmt.events import Event, Span
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.parsers.bodies.element_values import ArgumentStream, leaf
@@ -27,7 +27,7 @@ from toolfmt.parsers.scanning.cursor import Cursor, Malformed, Reading
 from toolfmt.parsers.scanning.damage import is_nearly
 from toolfmt.parsers.scanning.patterns import match_next
 from toolfmt.parsers.scanning.sink import Draft
-from toolfmt.schema import declares, declares_all, property_names, property_schema
+from toolfmt.schema import declares, declares_all, problems, property_names, property_schema
 
 _NAMESPACE = re.compile(r"xmlns(?::.*)?|xml:.*|xsi:.*", re.IGNORECASE).fullmatch
 _CALL_KINDS = frozenset({"function", "tool", "tool_call", "tool_use", "function_call"})
@@ -142,10 +142,11 @@ def refuse_mended(draft: Draft, arguments: JsonObject, at: int) -> None:
 
 
 def misnamed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
-    """Describe a key that the tool does not declare and that was meant as another, or as none; "" if there is none.
+    """Describe keys that the tool does not declare and that were meant as others, or as none; "" if there are none.
 
-    It holds the arguments or the tool's name, as a call does, or is nearly the name of an argument that is missing. A
-    schema that lists keys of any name takes the key, unless it holds all arguments.
+    Such a key holds the arguments or the tool's name, as a call does, or is nearly the name of an argument that is
+    missing. A schema that lists keys of any name takes the key, unless it holds all arguments. What else is wrong with
+    the arguments is described too, so that the model can correct all of them at once.
     """
     if tool is None or declares_all(schema := tool.parameters, arguments):
         return ""
@@ -157,17 +158,28 @@ def misnamed(arguments: JsonObject, tool: ToolDefinition | None) -> str:
         return ""
     if enclosing is not None:
         return f"the key {enclosing!r} holds the arguments a second time"
-    return next((detail for key, value in odd.items() if (detail := _belongs(key, value, arguments, tool))), "")
+    missing = [name for name in property_names(schema) if name not in arguments]
+    wrong: list[str] = []
+    right: JsonObject = {}
+    for key, value in arguments.items():
+        near = _nearest(key, missing) if key in odd else key
+        if key in odd and value == tool.name:
+            wrong.append(f"the key {key!r} holds the tool's name: it is no argument")
+        elif near is not None and near != key:
+            wrong.append(f"no argument is called {key!r}: write {near!r}")
+            right[near] = value
+        else:
+            right[key] = value
+    if wrong:
+        with suppress(SchemaError):
+            wrong += map(str, problems(tool, right))
+    return "\n".join(wrong)
 
 
-def _belongs(key: str, value: JsonValue, given: Collection[str], tool: ToolDefinition) -> str:
-    """Describe what an undeclared key of the arguments that are `given` was meant as; "" if it may be one."""
-    if value == tool.name:
-        return f"the key {key!r} holds the tool's name: it is no argument"
-    missing = [name for name in property_names(tool.parameters) if name not in given]
+def _nearest(key: str, missing: list[str]) -> str | None:
+    """Return the missing argument that an undeclared key was meant as, if any."""
     phrase = _PHRASE(key) is not None
-    near = next((name for name in missing if is_nearly(key, name) or (phrase and name in key)), None)
-    return "" if near is None else f"no argument is called {key!r}: write {near!r}"
+    return next((name for name in missing if is_nearly(key, name) or (phrase and name in key)), None)
 
 
 def _holds_arguments(value: JsonValue, tool: ToolDefinition) -> bool:

@@ -17,8 +17,9 @@ import regex
 
 from toolfmt.dialect.syntax import TAG_NAME, Elements
 from toolfmt.model import JsonObject
+from toolfmt.parsers.scanning.cursor import Cursor, Reading
 from toolfmt.parsers.scanning.damage import left_marker, mentioned
-from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, Head, head, literal, strip_groups
+from toolfmt.parsers.scanning.patterns import GAP, LAYOUT, Head, head, literal, match_next, strip_groups
 from toolfmt.parsers.scanning.raw_ends import Around, Closer, Ends
 from toolfmt.schema import declares
 
@@ -146,6 +147,18 @@ class ElementGrammar:
         """The tag directly before a value, unless it is part of an argument's name or of a closer."""
         found = re.search(r"<[^<>{}]+>(?=\s*\{value\})", self._member)
         return found.group() if found and found.group() not in self.closers["member"] else ""
+
+    @cached_property
+    def _key_alone(self) -> Head | None:
+        """The part of an argument before the tag of its value, if both have tags of their own."""
+        return head(self._member.partition(self._last_tag)[0].rstrip()) if self._last_tag else None
+
+    def without_value(self, cur: Cursor) -> Reading[str]:
+        """Describe an argument at the cursor that has a key but no value; "" if there is none."""
+        key = self._key_alone
+        found = (yield from match_next(cur, self.pattern(key.source))) if key is not None else None
+        tag = key.read(found, escaped=self.keys_escaped) if key is not None and found is not None else None
+        return "" if tag is None else f"{self._last_tag!r} is missing after the argument {tag.slots['key'][:60]!r}"
 
     @cached_property
     def _inner(self) -> list[str]:

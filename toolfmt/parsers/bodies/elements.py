@@ -105,7 +105,7 @@ class ElementReader:
         beside = (key for key in members.values if not declares(schema, key)) if self.enclosing else ()
         for key in beside:
             detail = f"{key!r} is no argument, and others were given in one named {self.enclosing!r}"
-            raise Malformed("unclaimed", detail, cur.at)
+            raise Malformed("unclaimed", detail, cur.at, whole=True)
         return members.close()
 
     def _arguments(self, cur: Cursor, schema: JsonObject | None, members: ArgumentStream) -> Reading[None]:

@@ -118,7 +118,7 @@ class CallObject:
         """Return the arguments of a complete object; raises if it has a problem."""
         if (problem := self.problem()) is not None:
             at = cur.at if self.failure is None else self.failure.at
-            raise Malformed(*problem, at, cur.at)
+            raise Malformed(*problem, at, cur.at, whole=self.failure is None)
         return self.settled()
 
     def without_brace(self, cur: Cursor) -> JsonObject | None:

@@ -7,12 +7,13 @@ r"""The text emitted since the last call, and whether it ends inside a value of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from toolfmt import jsontext
 from toolfmt.errors import ToolFmtError
 from toolfmt.model import ToolDefinition
 from toolfmt.parsers.compiled.grammar import CompiledSyntax
+from toolfmt.parsers.compiled.sections import FormGrammar
 from toolfmt.parsers.scanning.damage import differs_by_one_character, letters, mentioned
 from toolfmt.parsers.scanning.pieces import Pieces
 from toolfmt.schema import declares
@@ -43,6 +44,8 @@ _ARGUMENT = re.compile(
     r"""(?![ \t]+\w|[.,;:!?)`"'])"""
 )
 """An argument's marker, in the forms of all formats."""
+_NAMED_TAG = re.compile(r"\s*<([\w.\-]+)[^<>]*\{name\}").match
+"""A call's marker that has the tool's name in it."""
 _BLOCK = re.compile(r"^[ \t]{0,64}([\w.\-]{1,64}):[ \t]{1,8}[|>][+\-]?[ \t]{0,8}\n", re.MULTILINE)
 """The beginning of a block scalar in YAML."""
 _MARKS = re.compile("[<>:]").search
@@ -123,6 +126,18 @@ class TextBefore:
             and line[-1:] in {"", ">"}
             and self._tools.keys().isdisjoint(_WORDS(self._near))
         )
+
+    def nameless(self, forms: Iterable[FormGrammar]) -> str:
+        """Return the marker of a call that this text ends with, tags after it aside, if it has no name; else ""."""
+        self._scan()
+        for form in forms:
+            tag = _NAMED_TAG(form.form.call)
+            found = tag and re.search(
+                rf"<{re.escape(tag[1])}(?![\w.\-])[^<>]{{0,64}}>(?=(?:\s|<[^<>]{{0,64}}>)*\Z)", self._near
+            )
+            if found:
+                return found.group()
+        return ""
 
     def mentions(self, after: str) -> bool:
         """Whether a closing tag, followed by `after`, is only mentioned."""

@@ -265,7 +265,7 @@ class BareReader:
             ended = yield from self._skipper.skip(begin, problem.at)
         if not ended and listed:
             ended = yield from self._sibling()
-        self._ends.fail(draft, problem.reason, f"{problem.detail}, at offset {problem.at}")
+        self._ends.fail(draft, problem.reason, problem.placed)
         if not ended:
             raise problem
 

@@ -90,7 +90,7 @@ class CallReader:
         if form.shape is None:  # a JSON reader has already refused them
             draft = self.draft
             if detail := misnamed(arguments or {}, self.sink.options.tools.get(draft.name)):
-                raise Malformed("unclaimed", detail, self.cur.at)
+                raise Malformed("unclaimed", detail, self.cur.at, whole=True)
             if not all(map(jsontext.encodable, (draft.name, draft.id or "", draft.server or "", draft.pieces.text()))):
                 raise Malformed("unsafe", "a lone surrogate in the call", self.cur.at, start)
         if arguments is not None:  # each call of a list has been measured
@@ -368,7 +368,8 @@ class CallReader:
                 raise Truncated
             odd = yield from match_next(cur, _TAG)
             found = cur.buf[cur.pos] if odd is None else odd.group().strip()
-            detail = f"expected an argument or the end of the call, found {found!r}"
+            detail = (yield from form.elements.without_value(cur)) if form.elements else ""
+            detail = detail or f"expected an argument or the end of the call, found {found!r}"
             closes = "</" in form.form.call and (yield from is_closer(cur))
             early = form.elements and (yield from match_next(cur, form.elements.closer_before_value)) is not None
             inside = bool(again or early or not after) and (early or not closes)

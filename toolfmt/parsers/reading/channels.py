@@ -385,5 +385,4 @@ class ChannelParser(GrammarDriver):
             return
         cur.go(max(problem.resume, draft.start))
         yield from self._body(IGNORED)
-        detail = f"{problem.detail}, at offset {problem.at}"
-        draft.fail(cur.since(draft.start), problem.reason, detail, cur.at)
+        draft.fail(cur.since(draft.start), problem.reason, problem.placed, cur.at)

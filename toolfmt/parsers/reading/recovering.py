@@ -125,14 +125,20 @@ class Recovery:
         draft.fail(cur.since(draft.start), "malformed", detail, cur.at)
         cur.release()
 
-    def outside(self, nesting: Nesting, after: int) -> Reading[bool]:
+    def outside(self, section: Section, after: int) -> Reading[bool]:
         """Fail the arguments at the cursor, outside any call, up to a call's end; return False without an end."""
         cur = self._cur
         cur.mark()
         draft, cur.pos = Draft(self._sink, cur.at), after
-        closed = yield from nesting.leave(cur)
+        closed = yield from section.inner.leave(cur)
         if closed:
-            detail = f"an argument outside a call: the call's opening marker is missing, at offset {draft.start}"
+            marker = self._before.nameless(section.forms)
+            detail = (
+                f"{marker!r} does not name the tool"
+                if marker
+                else "an argument outside a call: the call's opening marker is missing"
+            )
+            detail += f", at offset {draft.start}"
             draft.fail(cur.since(draft.start), "missing_name", detail, cur.at)
             self._before.clear()
         else:
@@ -213,7 +219,7 @@ class Recovery:
             resume = problem.suspect if self._looks >= 0 else None
             reason, detail = "truncated", "the input ends inside the call"
         else:
-            resume, reason, detail = problem.resume, problem.reason, f"{problem.detail}, at offset {problem.at}"
+            resume, reason, detail = problem.resume, problem.reason, problem.placed
         goes_on = False
         if resume is None:
             cur.pos = len(cur.buf)

@@ -185,7 +185,7 @@ class TextParser(GrammarDriver):
         key = elements.key(elements.opener.match(found.string, found.start()))
         fails = self._outside and self._sink.prose.around() is None and self._passed.names_no_call(key)
         if fails:
-            fails = self._outside = yield from self._recovery.outside(section.inner, found.end())
+            fails = self._outside = yield from self._recovery.outside(section, found.end())
         if not fails:
             self._sink.text(found.group(), self._cur.at)
             self._passed.add(found.group())

@@ -74,7 +74,7 @@ def _object(text: str, tool: ToolDefinition | None, at: int, limits: Limits) -> 
     if not jsontext.is_object(found):
         raise Malformed("arguments_not_object", "expected an object", at)
     if detail := misnamed(found, tool):
-        raise Malformed("unclaimed", detail, at)
+        raise Malformed("unclaimed", detail, at, whole=True)
     return found
 
 

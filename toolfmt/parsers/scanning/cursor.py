@@ -27,10 +27,13 @@ WHITE = "".join(char for char in map(chr, range(0x3001)) if char.isspace() and n
 class Malformed(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers
     """The text at `at` does not fit the grammar; the search for the next marker may begin at `resume`."""
 
-    def __init__(self, reason: str, detail: str, at: int, resume: int | None = None, *, inside: bool = False) -> None:
+    def __init__(  # noqa: PLR0913 - a fault and where it is
+        self, reason: str, detail: str, at: int, resume: int | None = None, *, inside: bool = False, whole: bool = False
+    ) -> None:
         """Store the reason, the description, and absolute offsets.
 
         `inside`: the fault is in a text of unknown end, so calls after it may be quoted in that text.
+        `whole`: it was found in a call that was read to its end, so `at` is not its place.
         """
         super().__init__(reason)
         self.reason = reason
@@ -38,6 +41,8 @@ class Malformed(Exception):  # noqa: N818 - control flow inside the parsers, nev
         self.at = at
         self.resume = at if resume is None else resume
         self.inside = inside
+        self.placed = detail if whole else f"{detail}, at offset {at}"
+        """The description with the fault's place."""
 
 
 class Truncated(Exception):  # noqa: N818 - control flow inside the parsers, never seen by callers

@@ -97,7 +97,7 @@ def called(turn: TemplateTurn, answer: JsonObject, dialect: AnyDialect | None) -
 
 def _read_back(wrote: str, wanted: list[tuple[str, JsonObject]], result: ParseResult) -> Iterator[TemplateFinding]:
     for failure in result.failures:
-        yield _fail(f"a call cannot be read: {failure.reason}: {shown(failure.detail)}")
+        yield _fail(f"a call cannot be read: {failure.reason}: {shown(failure.detail.partition(chr(10))[0])}")
     for number, (want, got) in enumerate(zip_longest(wanted, result.calls), 1):
         if want is None and got is not None:
             yield _fail(f"an unexpected call is read: {got.name}({shown(jsontext.dumps(got.arguments))})")
