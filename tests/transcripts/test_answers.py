@@ -470,3 +470,31 @@ def test_a_tool_that_is_not_offered_is_noticed_in_an_answer_too() -> None:
     assert (notice.kind, "did you mean" in notice.detail or "offered: g" in notice.detail) == ("unknown_tool", True)
     assert [event.kind for event in read_stream(CHUNKS, tools=tools) if isinstance(event, Notice)] == ["unknown_tool"]
     assert not read_answer(CHUNKS, tools=[{"name": "f", "parameters": {}}]).notices
+
+
+CUT = {"role": "assistant", "content": "Once"}
+BLOCKED_BY = {"output": [], "object": "response", "status": "incomplete"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "reason"),
+    [
+        ({"choices": [{"finish_reason": "length", "message": CUT}]}, "cut_off", "length"),
+        ({"choices": [{"finish_reason": "content_filter", "message": CUT}]}, "blocked", "content_filter"),
+        ({"type": "message", "role": "assistant", "content": [], "stop_reason": "refusal"}, "blocked", "refusal"),
+        ({"candidates": [{"finishReason": "SAFETY"}]}, "blocked", "SAFETY"),
+        ({"promptFeedback": {"blockReason": "OTHER"}}, "blocked", "OTHER"),
+        (BLOCKED_BY, "cut_off", "incomplete"),
+        ({**BLOCKED_BY, "incomplete_details": {"reason": "content_filter"}}, "blocked", "content_filter"),
+        ({"message": CUT, "done": True, "done_reason": "length", "model": "m"}, "cut_off", "length"),
+        ([{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": CUT, "finish_reason": "length"}]}],
+         "cut_off", "length"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_a_limit_or_a_filter_ended_has_a_notice(answer: Any, kind: str, reason: str) -> None:
+    assert [(one.kind, one.detail) for one in read_answer(answer).notices] == [(kind, reason)]
+
+
+def test_an_answer_that_ended_has_no_notice() -> None:
+    for reason in ("stop", "tool_calls", None):
+        assert not read_answer({"choices": [{"finish_reason": reason, "message": CUT}]}).notices

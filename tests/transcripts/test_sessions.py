@@ -214,6 +214,27 @@ def test_a_queued_prompt_is_the_users() -> None:
     assert not [loss for loss in convert(lines, target="anthropic").losses if loss.severity == "content"]
 
 
+@pytest.mark.parametrize("sign", [{"isApiErrorMessage": True}, {"model": "<synthetic>"}], ids=["flag", "model"])
+def test_an_error_that_the_program_wrote_is_no_answer(sign: dict[str, Any]) -> None:
+    failed = line("u5", "u4", "assistant", [{"type": "text", "text": "API Error: 529"}], answer="msg_2")
+    failed |= {key: value for key, value in sign.items() if key != "model"}
+    failed["message"] |= {key: value for key, value in sign.items() if key == "model"}
+    again = line("u6", "u5", "user", "Go on.")
+    made = convert([*SESSION, failed, again], source="claude-code", target="openai-chat")
+    assert [message["role"] for message in made.value["messages"]] == ["user", "assistant", "tool", "user"]
+    assert "API Error" not in json.dumps(made.value)
+    assert [(loss.code, loss.detail) for loss in made.losses if loss.code == "beside"] == [
+        ("beside", "assistant: API Error: 529")
+    ]
+
+
+def test_an_answer_of_a_session_that_was_cut_off_is_a_loss() -> None:
+    cut = line("u5", "u4", "assistant", [{"type": "text", "text": "One fi"}], answer="msg_2")
+    cut["message"]["stop_reason"] = "max_tokens"
+    made = convert([*SESSION, cut], source="claude-code", target="openai-chat")
+    assert [(loss.code, loss.detail) for loss in made.losses if loss.code == "ending"] == [("ending", "max_tokens")]
+
+
 def test_words_that_a_message_repeats_are_no_loss() -> None:
     assert convert(ROLLOUT, target="openai-responses").losses == ()
 

@@ -17,11 +17,13 @@ from typing import Final
 from toolfmt.conversation import Transcript
 from toolfmt.corpora.answer_files import AnswerFiles, Join
 from toolfmt.corpora.rows import Row, place, without_nulls
+from toolfmt.corpora.said import ended_at, said_at
 from toolfmt.errors import FormatQuestionError, ParseError
 from toolfmt.jsontext import is_object, token
 from toolfmt.model import JsonValue
-from toolfmt.transcripts.answering.failures import read_error
-from toolfmt.transcripts.exchanges import exchange, inside, shared_format, without
+from toolfmt.transcripts.answering.answer_info import ORDINARY, Stop
+from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.exchanges import exchanged, inside, shared_format, without
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find, formats
 from toolfmt.transcripts.reading import read
@@ -47,27 +49,6 @@ def places(row: JsonValue) -> tuple[str, str]:
     return next(((at, answer) for needed, at, answer in _PLACES if needed <= keys), ("", ""))
 
 
-def said_at(row: JsonValue, pointer: str) -> JsonValue:
-    """Return the answer at a JSON pointer; raises ParseError for an error in its place, and if there is none."""
-    steps = pointer.split("/")
-    around: list[JsonValue] = [row]
-    for end in range(1, len(steps) + 1):
-        path = "/".join(steps[:end])
-        try:
-            found = inside(row, path)
-        except ParseError:
-            found = None
-        error = found.get("error") if is_object(found) else None
-        if error or (path == pointer and is_object(found) and isinstance(found.get("message"), str)):
-            nested = error if is_object(error) and is_object(error.get("error")) else found
-            raise ParseError(f"{path or '/error'}: an API's error: {read_error(nested).message}")
-        around.append(found)
-    if around[-1] is None:
-        kind = next((item["type"] for item in around if is_object(item) and isinstance(item.get("type"), str)), "")
-        raise ParseError(f"{pointer}: the row has no answer there{f': it is {kind}' if kind else ''}")
-    return around[-1]
-
-
 @dataclass(frozen=True, slots=True)
 class Pick:
     """The conversation of a row."""
@@ -78,6 +59,13 @@ class Pick:
     """The JSON pointer of the conversation; empty: it is the row."""
     value: JsonValue
     format: TranscriptFormat
+    stop: Stop | None = None
+    """Why the answer ended, if that is known; the conversation has no place for it."""
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """That an answer is cut off or blocked, which its conversation does not say."""
+        return () if self.stop in ORDINARY else (Loss("ending", self.at, "dropped", str(self.stop)),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,13 +170,14 @@ class Picked:
         place = self.answer or places(other)[1]
         if not place:
             raise ParseError("nothing says where the answer is in its row: give --answer with its place")
-        return joined(row, self.at or places(row)[0], said_at(other, place), self._source(row))
+        stop = ended_at(other, place)
+        return joined(row, self.at or places(row)[0], said_at(other, place), self._source(row), stop)
 
     def _taken(self, row: JsonValue, at: str, answer: str) -> Pick:
         value, source = inside(row, at), self._source(row)
         if not answer:
             return Pick(row, at, value, origin(value, source))
-        return joined(without(row, answer), at, said_at(row, answer), source)
+        return joined(without(row, answer), at, said_at(row, answer), source, ended_at(row, answer))
 
     def _source(self, row: JsonValue) -> str | tuple[str, ...]:
         """Return the formats of a row as `convert` takes them; a recorded exchange says its own."""
@@ -198,11 +187,12 @@ class Picked:
         return face if isinstance(face, str) and any(made.name == face for made in formats()) else "auto"
 
 
-def joined(row: JsonValue, at: str, answer: JsonValue, source: str | Collection[str]) -> Pick:
-    """Put an answer after the messages of a row's request."""
+def joined(row: JsonValue, at: str, answer: JsonValue, source: str | Collection[str], stop: Stop | None = None) -> Pick:
+    """Put an answer after the messages of a row's request; `stop` is why it ended, if the answer does not say it."""
     request = inside(row, at)
     made = shared_format(request, answer, source)
-    return Pick(row, at, exchange(request, answer, made.name), made)
+    value, ended = exchanged(request, answer, made.name)
+    return Pick(row, at, value, made, stop if ended in ORDINARY else ended)
 
 
 def options(error: FormatQuestionError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -62,9 +63,8 @@ class TextRow(Row):
         if is_utf16(self.data):
             raise ParseError(UTF16)
         try:
-            whole = self.data[: self.data.rstrip().rfind(b"\n") + 1] if self.session else b""
-            last = self.data[len(whole) :].decode("utf-8", "replace" if self.session else "strict")
-            text = (whole.decode("utf-8") + last).removeprefix("\ufeff")
+            decode = getincrementaldecoder("utf-8")().decode
+            text = decode(self.data, not self.session).removeprefix("\ufeff")  # a session may be cut in a character
             return text if self.session else jsontext.loads(text)
         except UnicodeDecodeError as error:
             store = self.data.startswith(b"SQLite format 3")
@@ -96,8 +96,8 @@ def entries(whole: TextRow) -> Iterator[TextRow]:
     try:
         value = whole.value if not whole.refused else None
     except ParseError:
-        texts = [TextRow(whole.file, number, text.encode()) for number, text in enumerate(_values(whole.text), 1)]
-        yield from texts or [whole]
+        texts = enumerate(_values(whole.data), 1)
+        yield from [TextRow(whole.file, number, text.encode()) for number, text in texts] or [whole]
         return
     if is_array(value) and value and _are_whole(value):
         for number, item in enumerate(value, 1):
@@ -106,11 +106,14 @@ def entries(whole: TextRow) -> Iterator[TextRow]:
         yield replace(whole, parsed=value)
 
 
-def _values(text: str) -> list[str]:
+def _values(data: bytes) -> list[str]:
     """Return the texts of several JSON values with nothing but white space between them; empty for anything else."""
+    try:
+        text, at = data.decode("utf-8-sig").rstrip(), 0
+    except UnicodeDecodeError:
+        return []
     found: list[str] = []
     decode = json.JSONDecoder().raw_decode
-    text, at = text.removeprefix("\ufeff").rstrip(), 0
     while at < len(text):
         start = _BLANK.match(text, at).end()  # pyright: ignore[reportOptionalMemberAccess] - it matches nothing, too
         try:

@@ -191,7 +191,7 @@ class _Text:
         if not ended and len(self.held) > limit:
             return True  # what spreads a value over lines does not wait so long for the first of them
         try:
-            jsontext.loads(line.decode("utf-8").removeprefix("\ufeff"))
-        except (ParseError, UnicodeDecodeError):
+            jsontext.loads(line.decode("utf-8-sig", "replace"))  # a line that is not UTF-8 is refused alone
+        except ParseError:
             return False
         return True

@@ -21,7 +21,7 @@ from toolfmt.corpora.tally import Tally
 from toolfmt.errors import ConversionError, ToolFmtError
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.comparing.loss import Loss
-from toolfmt.transcripts.convert import Conversion, convert_row
+from toolfmt.transcripts.convert import Conversion, convert_row, refuse
 from toolfmt.transcripts.exchanges import put_inside
 from toolfmt.transcripts.fitting.carrying import DEFAULT, Carry
 from toolfmt.transcripts.formats import find
@@ -126,6 +126,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
             done.tally.placed += work.picked.has_place(value)
             done.joined += work.picked.joins(row)
             picked = work.picked.pick(value)
+            refuse(picked.losses, strict=work.strict)
             done.tally.nulls += isinstance(row, TextRow) and b"null" in row.data and has_null_schema(picked.value)
             chosen = _chosen(picked, work, done.tally)
             if chosen is None:
@@ -140,7 +141,7 @@ def convert_batch(work: Work, batch: Batch) -> Done:
                 repair=work.repair,
             )
             _check_nulls(made.value, work)
-            losses = (*made.all_losses, *lost)
+            losses = (*made.all_losses, *picked.losses, *lost)
             value = made.value if bare else put_inside(picked.row, picked.at, made.value)
             value = _beside(row, made, losses) if work.beside else value
             text = jsontext.dumps(value, indent=2 if spread and not row.line else None)

@@ -25,7 +25,7 @@ from toolfmt.model import JsonObject
 from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import ANSWERS, APART
 from toolfmt.transcripts.answering.answer_api import StepShape
-from toolfmt.transcripts.answering.answer_info import UNFINISHED, AnswerInfo
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.parts.media import with_base64
@@ -153,7 +153,7 @@ class AnswerReader:
         if self._broken is not None:
             raise self._broken
         events = [event for data in (self._text.close() if self._text else ()) for event in self._value(data)]
-        self._made.finish(cut=self.info.stop in UNFINISHED)
+        self._made.close()
         return [*events, *self._made.take()]
 
     def _shape(self, value: JsonObject) -> StepShape:

@@ -17,7 +17,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_api import AnswerApi
-from toolfmt.transcripts.answering.answer_info import UNFINISHED
+from toolfmt.transcripts.answering.answer_info import UNFINISHED, Stop
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.answers import AnswerReader, is_event_text
 from toolfmt.transcripts.comparing.loss import SEVERITIES
@@ -25,7 +25,7 @@ from toolfmt.transcripts.fitting.shape import fit
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find, known_as
 from toolfmt.transcripts.parts.values import json_at, json_text
-from toolfmt.transcripts.reading import answered_by, lacks, read, said_by
+from toolfmt.transcripts.reading import answer_info, answered_by, lacks, opened, read, said_by
 from toolfmt.transcripts.recognising import origin
 from toolfmt.transcripts.sse import EventText
 
@@ -81,15 +81,22 @@ def exchange(request: JsonValue, answer: JsonValue, source: str | Collection[str
     An answer is what the API answers, whole or as its stream, or its message alone, a list of messages, or its text.
     Raises `ParseError` for anything else, and for the answer of another API.
     """
+    return exchanged(request, answer, source)[0]
+
+
+def exchanged(
+    request: JsonValue, answer: JsonValue, source: str | Collection[str] = "auto"
+) -> tuple[JsonValue, Stop | None]:
+    """Put an answer after the messages of its request like `exchange`, and return why it ended, if it says so."""
     made = shared_format(request, answer, source)
     given = request.get(made.messages) if is_object(request) else request
-    said = _said(answer)
+    said, stop = _said(answer, made)
     answers = _written(said, made) if isinstance(said, Message) else _answer_list(said, made)
     if isinstance(said, Message) and not answers:  # it has another place, as in a row of a prompt and its completion
         before = read(request, made)
-        return made.write(fit(replace(before, messages=(*before.messages, said)), made.rules))
+        return made.write(fit(replace(before, messages=(*before.messages, said)), made.rules)), stop
     messages = [*message_list(given, made), *answers]
-    return {**request, made.messages: messages} if is_object(request) else messages
+    return {**request, made.messages: messages} if is_object(request) else messages, stop
 
 
 def shared_format(request: JsonValue, answer: JsonValue, source: str | Collection[str]) -> TranscriptFormat:
@@ -122,15 +129,17 @@ def _answer_list(answer: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
     return answers
 
 
-def _said(answer: JsonValue) -> Message | JsonValue:
-    """Return the message of an answer that is text or a stream; another one as it is."""
+def _said(answer: JsonValue, made: TranscriptFormat) -> tuple[Message | JsonValue, Stop | None]:
+    """Return the message of an answer that is text or a stream, or another one as it is, and why it ended."""
     if isinstance(answer, str) and not is_event_text(answer):
-        return Message("assistant", (TextPart(answer),) if answer.strip() else ())
+        return Message("assistant", (TextPart(answer),) if answer.strip() else ()), None
+    if opened(answer, made):
+        return answer, answer_info(answer, made).stop
     apis = [] if is_object(answer) else answered_by(answer)
-    return _streamed(answer, ANSWERS[apis[0]]) if apis else answer
+    return _streamed(answer, ANSWERS[apis[0]]) if apis else (answer, None)
 
 
-def _streamed(stream: JsonValue, api: AnswerApi) -> Message | JsonValue:
+def _streamed(stream: JsonValue, api: AnswerApi) -> tuple[Message | JsonValue, Stop | None]:
     """Read the message of a stream: its text, or a list of its events' data; or make a whole answer of it."""
     reader = AnswerReader()
     pieces = stream if is_array(stream) else [stream]
@@ -141,10 +150,12 @@ def _streamed(stream: JsonValue, api: AnswerApi) -> Message | JsonValue:
     if lost and reader.info.stop not in UNFINISHED:
         data = pieces if is_array(stream) else map(jsontext.loads, EventText().feed(f"{stream}\n\n"))
         if (whole := api.whole([one for one in data if is_object(one) and api.fits(one)])) is not None:
-            return whole
+            return whole, reader.info.stop
     if lost:
         raise ParseError(f"the stream of the answer holds what only a whole answer keeps: {lost}")
-    return answer_message(events, reader.info)
+    if reader.info.stop is None:
+        raise ParseError("the stream of the answer breaks off before its end")
+    return answer_message(events, reader.info), reader.info.stop
 
 
 def message_list(given: JsonValue, made: TranscriptFormat) -> list[JsonValue]:

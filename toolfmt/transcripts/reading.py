@@ -17,12 +17,13 @@ from itertools import chain, islice
 from typing import Final
 
 from toolfmt import jsontext
-from toolfmt.conversation import Message, OpaquePart, Part, ResultPart, TextPart, Transcript
+from toolfmt.conversation import Message, OpaquePart, Part, ResultPart, Transcript
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS, APART
 from toolfmt.transcripts.answering.answer_api import AnswerApi
+from toolfmt.transcripts.answering.answer_info import ORDINARY, AnswerInfo
 from toolfmt.transcripts.answering.answer_message import cite
 from toolfmt.transcripts.answering.known_fields import dotted, unread
 from toolfmt.transcripts.answers import AnswerReader, is_event_text
@@ -177,7 +178,7 @@ def lacks(one: Transcript, other: Transcript) -> bool:
     return any(loss.severity in _GRAVE and loss.code not in _NOTHING and loss.action != "added" for loss in found)
 
 
-_NOTHING: Final = frozenset({"beside", "provider_part", "unread"})
+_NOTHING: Final = frozenset({"beside", "ending", "provider_part", "unread"})
 """Codes of losses of data that was not understood."""
 
 
@@ -215,13 +216,19 @@ def _answer(value: JsonValue, made: TranscriptFormat) -> Transcript | None:
     beside = {f"{ANSWER}.{key}": item for key, item in value.items() if key not in _message_keys(made, value)}
     for place in unread(value, known_of(made.name, ANSWERS).known):
         beside.setdefault(f"{ANSWER}.{dotted(place)}", at(value, place[1:].replace("/", ".")))
-    answered = [part for message in found.messages for part in message.parts]
-    if not any(isinstance(part, TextPart) and part.citations for part in answered):
-        reader = AnswerReader(made.name)
-        for _ in (*reader.feed(value), *reader.close()):
-            pass
-        cite(answered, reader.info.citations)  # an API may name its sources beside the message
+    info = answer_info(value, made)
+    cite([part for message in found.messages for part in message.parts], info.citations)  # named beside the message
+    if info.stop not in ORDINARY:
+        beside[f"{ANSWER}.stop_reason"] = info.stop
     return replace(found, extra=beside)
+
+
+def answer_info(value: JsonValue, made: TranscriptFormat) -> AnswerInfo:
+    """Read what an answer of a format's API has beside its message."""
+    reader = AnswerReader(made.name)
+    for _ in (*reader.feed(value), *reader.close()):
+        pass
+    return reader.info
 
 
 def _message_keys(made: TranscriptFormat, value: JsonObject) -> set[str]:

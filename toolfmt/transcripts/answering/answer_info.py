@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from toolfmt.events import CallFailed
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 
 Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "malformed_call", "content_filter", "pause"]
@@ -34,6 +35,11 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "refusal": "content_filter",
     "content_filtered": "content_filter",
     "guardrail_intervened": "content_filter",
+    # DeepSeek, GLM and vLLM
+    "insufficient_system_resource": "length",
+    "network_error": "length",
+    "abort": "length",
+    "sensitive": "content_filter",
     # Mistral
     "model_length": "length",
     "error": "length",
@@ -67,6 +73,27 @@ STOPS: Final[dict[JsonValue, Stop]] = {
 """Every provider's words for reasons other than `stop`."""
 UNFINISHED: Final[frozenset[Stop | None]] = frozenset({None, "length", "malformed_call"})
 """The reasons after which an open call does not count."""
+ORDINARY: Final[frozenset[Stop | None]] = frozenset({None, "stop", "tool_calls", "stop_sequence"})
+"""The reasons of an answer that is complete, or None if none is given."""
+
+
+_CUT: Final = frozenset({*(word for word, stop in STOPS.items() if stop not in ORDINARY), *get_args(Stop)}) - ORDINARY
+_ENDING_KEYS: Final = frozenset({"finishreason", "stopreason", "donereason"})
+
+
+def plain_key(key: str) -> str:
+    """Return a key without the differences of spelling: `stopReason`, `stop_reason`."""
+    return key.replace("_", "").lower()
+
+
+def ended_word(value: JsonValue, key: str = "") -> str:
+    """Return the word for why an answer is cut off or blocked in a value, or in one under a `key`; "" if none is."""
+    if is_object(value):
+        return next(filter(None, (ended_word(item, name) for name, item in value.items())), "")
+    if is_array(value):
+        return next(filter(None, (ended_word(item) for item in value)), "")
+    said = isinstance(value, str) and value in _CUT and plain_key(key.rpartition(".")[2]) in _ENDING_KEYS
+    return value if said else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

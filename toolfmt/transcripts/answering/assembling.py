@@ -13,7 +13,7 @@ follows, before the answer's end.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -22,7 +22,7 @@ from toolfmt.conversation import SIGNATURE
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
 from toolfmt.events import API, ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
-from toolfmt.transcripts.answering.answer_info import STOPS, AnswerInfo, Cited, Proof, Usage
+from toolfmt.transcripts.answering.answer_info import STOPS, UNFINISHED, AnswerInfo, Cited, Proof, Stop, Usage
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.answering.known_fields import Chosen, Fields, dotted, unread
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
@@ -33,6 +33,8 @@ ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
 call."""
 
 
+ENDINGS: Final[Mapping[Stop, str]] = {"length": "cut_off", "content_filter": "blocked"}
+"""The notices of answers that a limit, or a filter, ended."""
 _DROPPED: Final = ("provider_part", "choice")
 """The notices of content without events."""
 
@@ -67,6 +69,7 @@ class Assembler:
         self._over: dict[Hashable, str | None] = {}
         self._latest: Hashable = None
         self._tokens: JsonObject = {}
+        self._reason = ""
         self.partial: PartialArguments | None = None
         """The arguments that arrive value by value."""
 
@@ -264,6 +267,18 @@ class Assembler:
         """Set the finish reason from the provider's word; an empty one changes nothing."""
         if reason:
             self.info.stop = STOPS.get(reason, "stop")
+            self._reason = str(reason)
+
+    def blocked(self, reason: JsonValue) -> None:
+        """Record that a filter stopped the answer, whatever the provider's word for it is."""
+        self.info.stop, self._reason = "content_filter", str(reason)
+
+    def close(self) -> None:
+        """End the calls that are still open, and report an answer that a limit or a filter ended."""
+        self.finish(cut=self.info.stop in UNFINISHED)
+        stop = self.info.stop
+        if stop is not None and stop in ENDINGS:
+            self.note(ENDINGS[stop], self._reason or stop)
 
     def finish(self, *, cut: bool = False) -> None:
         """End the calls that are still open."""

@@ -83,8 +83,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
         made.about(value.get("responseId"), value.get("modelVersion"))
     feedback = _spelt(inner(value, "promptFeedback"))
     if blocked := _named(feedback.get("blockReason")):
-        made.info.stop = "content_filter"
-        made.note("blocked", str(blocked))
+        made.blocked(blocked)
     for at, candidate in enumerate(map(_spelt, objects_at(value, "candidates"))):
         if candidate.get("index", at):
             made.note("choice", str(candidate.get("index", at)))

@@ -96,7 +96,8 @@ def _end(value: JsonObject, made: Assembler) -> None:
     made.tokens(value.get("usage"), _COUNT.read)
     status = value.get("status", "completed")
     if status in ("completed", "incomplete"):
-        made.ended(inner(value, "incomplete_details").get("reason") or "stop")
+        reason = inner(value, "incomplete_details").get("reason")
+        made.ended(reason or ("stop" if status == "completed" else status))
     elif status in _UNREADY:
         made.fail(value.get("error") or f"the response is not complete: its status is {status}")
 

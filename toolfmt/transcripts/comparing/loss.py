@@ -14,6 +14,7 @@ from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.comparing import differences
+from toolfmt.transcripts.answering.answer_info import ended_word
 from toolfmt.transcripts.parts.hosted import COMMON, identity
 from toolfmt.transcripts.parts.session_lines import written
 from toolfmt.transcripts.parts.values import without
@@ -74,6 +75,7 @@ _CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
         "schema": "a constraint or a description in a tool's schema",
         "strict": "whether a call must fit its tool's schema",
         "tool_choice": "which tools may be called",
+        "ending": "that an answer was cut off by a limit, or stopped by a filter",
         "label": "the rating of an answer, or that it is not to train on",
     },
     "setting": {
@@ -137,7 +139,8 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
                 yield Loss("beside", f"/{at}", "dropped", short(words))
         else:
             code = "beside" if _holds_content(key, value) else "request_field"
-            yield Loss(code, f"/{key.partition('.')[2]}", "dropped", key)
+            word = ended_word(value, key) if code == "request_field" else ""
+            yield Loss("ending" if word else code, f"/{key.partition('.')[2]}", "dropped", word or key)
 
 
 def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]:
@@ -148,7 +151,8 @@ def further(before: JsonObject, after: JsonObject, where: str) -> Iterator[Loss]
         if (key not in after or after[key] != value) and _says(value):
             excluded = key.endswith(".weight") and value == 0  # without it, a bad answer would be trained on
             code = "label" if excluded else "beside" if _holds_content(key, value) else "provider_field"
-            yield Loss(code, where, "dropped" if key not in after else "changed", key)
+            word = ended_word(value, key) if code == "provider_field" else ""
+            yield Loss("ending" if word else code, where, "dropped" if key not in after else "changed", word or key)
 
 
 def _holds_content(key: str, value: JsonValue) -> bool:

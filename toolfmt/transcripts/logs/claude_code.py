@@ -10,7 +10,8 @@
 
 The conversation is the lines that lead to the main chain's last line, with the other lines of their answers and the
 results of their calls, across compactions. Local commands and their output are user messages, also where newer
-versions have them in a system line, and so is a prompt queued while the model worked. A line whose
+versions have them in a system line, and so is a prompt queued while the model worked. What the program wrote in the
+place of an answer, such as an API's error, is none. A line whose
 `parentUuid` is missing or unknown follows the previous line. A file may have several sessions one after the other, of
 which `begins` finds the first lines. Everything else is in the transcript's `extra`:
 `sidechains`, abandoned `branches`, other `lines`, and the text in those (`said`).
@@ -80,7 +81,12 @@ def _content(content: JsonValue) -> tuple[Part, ...]:
 
 def _speaks(line: JsonObject) -> bool:
     message = line.get("message")
-    return is_object(message) and message.get("role") in ("user", "assistant")
+    return is_object(message) and message.get("role") in ("user", "assistant") and not _is_made_up(line)
+
+
+def _is_made_up(line: JsonObject) -> bool:
+    """Whether the program wrote a line in the place of an answer, such as an API's error."""
+    return line.get("isApiErrorMessage") is True or line["message"].get("model") == "<synthetic>"
 
 
 def _answer(line: JsonObject) -> str | None:
