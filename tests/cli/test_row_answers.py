@@ -154,7 +154,7 @@ GOOD = b'{"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant",
     [
         ("a.json", BAD, 46, 0),
         ("a.jsonl", BAD + b"\n", 46, 0),
-        ("a.jsonl.gz", gzip.compress(BAD + b"\n"), 46, 0),
+        ("a.jsonl.gz", gzip.compress(BAD + b"\n", mtime=0), 46, 0),
         ("a.jsonl", BAD + b"\n" + GOOD + b"\n", 46, 1),
         ("a.jsonl", GOOD + b"\n" + BAD + b"\n", 46, 1),
         ("a.json", b"[" + BAD + b", " + GOOD + b"]", 47, 0),
