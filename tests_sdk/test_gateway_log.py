@@ -90,6 +90,22 @@ def test_every_line_of_the_log_is_json() -> None:
     assert (line["level"], line["back"], line["tried"]) == ("error", "upstream", {"upstream": 502})
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"error": {"message": "no model 'm'", "type": "invalid_request_error", "code": "model_not_found"}},
+        {"object": "error", "message": "The model `m` does not exist.", "type": "NotFoundError", "code": 404},
+        {"error": "model 'm' not found"},
+    ],
+)
+def test_an_api_that_lacks_the_model_is_no_wrong_address(error: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "toolfmt.gateway")
+    with serving(Body(404, json.dumps(error))) as upstream, gateway(before(upstream, "openai-chat")) as url:
+        assert httpx2.post(url + PATH, json=CHAT).status_code == 404
+        (line,) = map(json.loads, caplog.messages)
+    assert line["error"] == f"the upstream answered 404 to POST {upstream.url}/v1/chat/completions"
+
+
 def test_an_address_that_is_wrong_is_logged_with_advice(caplog: pytest.LogCaptureFixture) -> None:
     """The client, to whom the address is none of its business, gets the status alone."""
     caplog.set_level(logging.INFO, "toolfmt.gateway")

@@ -14,12 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
+from inspect import signature
 from itertools import count
 from random import Random, SystemRandom
 from typing import Any, Final, Protocol
 from uuid import UUID
 
 from toolfmt import jsontext
+from toolfmt.arguments import checked
 from toolfmt.model import ToolInvocation
 
 OPENAI: Final = "call_{random:24}"
@@ -108,13 +110,28 @@ def pattern(template: str, source: Random | None = None, *, start: int = 0) -> I
 
 def made(policy: IdPolicy, call: ToolInvocation) -> str | None:
     """Return the id that a policy gives a call; raises TypeError for anything but text and None."""
-    found: Any = policy(call)
+    try:
+        found: Any = policy(call)
+    except TypeError:
+        _check_takes(policy, call)
+        raise
     if found is None or isinstance(found, str):
         return found
     kind = "a function: call it first, as in ids=counter()" if callable(found) else type(found).__name__
     raise TypeError(f"a policy of ids returns text or None, and this one returned {kind}")
 
 
+def _check_takes(policy: IdPolicy, call: ToolInvocation) -> None:
+    """Raise TypeError for a function that does not take one call."""
+    try:
+        signature(policy).bind(call)
+    except TypeError as error:
+        raise TypeError(f"a policy of ids is called with (call): {error}") from None
+    except ValueError:
+        return  # written in C, without a signature
+
+
+@checked
 def assign(calls: Iterable[ToolInvocation], policy: IdPolicy) -> tuple[ToolInvocation, ...]:
     """Give each call without an id the one from the policy; other calls stay unchanged."""
     given = ((call, made(policy, call) if call.id is None else None) for call in calls)

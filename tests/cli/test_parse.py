@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests import sampling
+from toolfmt import parse
 from toolfmt.detection import lookalikes
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import ToolDefinition, ToolInvocation
@@ -249,3 +250,36 @@ def test_a_call_in_the_markers_of_another_format_names_that_format(run: Run) -> 
     assert (code, err) == (1, "toolfmt: it looks like hermes: give --dialect hermes\n")
     broken = answer.replace(": 1}", ": ,}")
     assert "looks like" not in run("parse", "--dialect", "hermes", stdin=broken)[2]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"error": {"message": "bad key", "type": "invalid_request_error", "code": None}},
+        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+        [{"error": {"code": 400, "message": "m", "status": "INVALID_ARGUMENT"}}],
+        {"error": "model 'x' not found"},
+        {"object": "error", "message": "m", "type": "BadRequestError", "code": 400},
+        {"__type": "ThrottlingException", "message": "m"},
+    ],
+)
+def test_an_apis_error_is_no_answer_in_silence(run: Run, error: Any) -> None:
+    text = json.dumps(error, indent=2)
+    what = "it looks like an API's error, not an answer of a model"
+    assert parse(text).hint == parse(text, dialect="hermes").hint == what
+    code, out, err = run("parse", stdin=text)
+    assert (code, out.startswith("text")) == (0, True)
+    assert err == f"toolfmt: no call found, but {what}\n"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"error": null}', '{"message": "Hello"}', '{"error": "none", "city": "Oslo"}', "[1]", '["error"]', "[]"]
+)
+def test_json_of_another_kind_has_no_hint(text: str) -> None:
+    assert not parse(text).hint
+
+
+def test_the_option_for_an_apis_answer_is_pointed_to(run: Run) -> None:
+    code, out, err = run("parse", "--api", "x")
+    assert (code, out) == (2, "")
+    assert "has no option --api: `toolfmt view` shows an API's own answer, `toolfmt run --api` runs it" in err

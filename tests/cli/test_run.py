@@ -87,7 +87,7 @@ def test_the_format_may_be_found_from_the_text(run: Run) -> None:
     ):
         assert run("run", "--tools", "run_tools:registry", "-d", "auto", stdin=text) == (0, result, "")
     code, out, err = run("run", "--tools", "run_tools:registry", "-d", "auto", stdin="Nothing to do.")
-    assert (code, out, err) == (0, "", "toolfmt: no call found as auto\n")
+    assert (code, out, err) == (0, "", "toolfmt: no call found\n")
     code, out, err = run("run", "--tools", "run_tools:registry", "-d", "react", stdin=DOUBLE)
     assert (code, out) == (0, "")
     assert err.startswith("toolfmt: no call found as react, but it looks like hermes or ")
@@ -128,6 +128,14 @@ def test_the_records_can_be_had(run: Run) -> None:
         ("fail", "denied", True),
         ("double", None, False),
     ]
+
+
+@pytest.mark.parametrize(("text", "what"), [("", "is empty"), (" \n\t\n", "has white space alone")])
+@pytest.mark.parametrize("command", [("parse",), ("parse", "--stream"), ("run", "--tools", "run_tools:registry")])
+def test_an_answer_of_nothing_is_noted(run: Run, command: tuple[str, ...], text: str, what: str) -> None:
+    code, out, err = run(*command, stdin=text)
+    assert (code, "call" in out) == (0, False)
+    assert err == f"toolfmt: stdin {what}: the answer has no text and no call\n"
 
 
 def test_an_answer_without_calls_is_noted(run: Run) -> None:

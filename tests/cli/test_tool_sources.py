@@ -102,3 +102,29 @@ def test_nothing_runs_that_was_not_named(run: Run, here: Path) -> None:
     (here / "conftest.py").write_text("raise SystemExit('ran')")
     assert run("manifest", "tools.json")[0] == 0
     assert run("parse", stdin=CALL)[0] == 0
+
+
+@pytest.mark.parametrize("command", ["parse", "detect", "render"])
+def test_a_list_of_no_tools_is_noted(run: Run, tmp_path: Path, command: str) -> None:
+    (path := tmp_path / "nolist.json").write_text("[]", encoding="utf-8")
+    given = "[]" if command == "render" else "Hi"
+    _, _, err = run(command, "--tools", path, stdin=given)
+    assert f"toolfmt: {path} has no tools: the list is empty\n" in err
+
+
+def test_the_manifest_of_no_tools_is_noted(run: Run) -> None:
+    code, out, err = run("manifest", "-", "-d", "hermes", stdin="[]")
+    assert (code, out, err) == (0, "", "toolfmt: stdin has no tools: the list is empty\n")
+
+
+@pytest.mark.parametrize(("name", "text"), [("str.json", '"hello"'), ("str.yaml", "'hello'")])
+def test_a_text_in_a_file_of_tools_is_named_without_advice_for_python(
+    run: Run, tmp_path: Path, name: str, text: str
+) -> None:
+    (path := tmp_path / name).write_text(text, encoding="utf-8")
+    code, out, err = run("parse", "--tools", path, stdin="Hi")
+    assert (code, out) == (2, "")
+    assert (
+        err
+        == f"toolfmt: {path}: it has the text 'hello' alone, but tools were expected, such as a JSON array of them\n"
+    )

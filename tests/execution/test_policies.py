@@ -534,6 +534,21 @@ def test_nobody_answers_or_asking_fails(registry: ToolRegistry, ran: list[str]) 
     assert ran == []
 
 
+@pytest.mark.parametrize("answer", ["yes", None, 1])
+def test_an_answer_that_decides_nothing_is_logged_and_the_model_can_go_on(
+    registry: ToolRegistry, ran: list[str], caplog: pytest.LogCaptureFixture, answer: Any
+) -> None:
+    (found,) = Executor(registry, policies=[Approval(lambda _: answer)]).execute_sync([call("delete")])
+    assert (ran, found.failure) == ([], "rejected")
+    assert found.error == (
+        "'delete' was rejected: the program got no usable decision on it: "
+        "calling again does not help, so go on without it"
+    )
+    (record,) = caplog.records
+    assert record.exc_info is not None
+    assert "return True to approve" in str(record.exc_info[1])
+
+
 def test_questions_are_asked_one_at_a_time(registry: ToolRegistry) -> None:
     open_now = 0
 

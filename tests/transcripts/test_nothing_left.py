@@ -29,10 +29,37 @@ def test_a_conversation_of_nothing_known_is_refused(source: str, value: Any, tar
             convert(value, source=source, target=target)
 
 
-@pytest.mark.parametrize("answer", [{"object": "chat.completion", "choices": []}, {"candidates": []}])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"object": "chat.completion", "choices": []},
+        {"candidates": []},
+        {"choices": [{"message": None}]},
+        {"choices": [{}]},
+        {"candidates": [{"content": None}]},
+    ],
+)
 def test_an_answer_without_a_message_is_refused(answer: Any) -> None:
     with pytest.raises(ParseError, match="the answer has no message"):
         read_answer(answer)
+
+
+@pytest.mark.parametrize("answer", [{}, [], [{}], "[]", "{}", b"[]", iter(())], ids=repr)
+def test_an_answer_of_nothing_is_refused(answer: object) -> None:
+    with pytest.raises(ParseError, match="the answer is empty"):
+        read_answer(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"choices": [{"message": {"role": "assistant", "content": None}, "finish_reason": "stop"}]},
+        {"choices": [{"message": {"role": "assistant", "content": ""}}]},
+        {"candidates": [{"finishReason": "SAFETY"}]},
+    ],
+)
+def test_an_empty_message_is_an_answer(answer: Any) -> None:
+    assert not read_answer(answer).parts
 
 
 def said(text: str, **fields: Any) -> dict[str, Any]:

@@ -536,3 +536,41 @@ def test_the_error_for_a_public_name_of_another_module_says_where_it_is() -> Non
     assert not hasattr(toolfmt, "AgentLoop")
     with pytest.raises(ImportError, match="cannot import name 'Nothing'"):
         exec("from toolfmt import Nothing")  # noqa: S102 - the same
+
+
+ANY_PARSE: Any = toolfmt.parse
+ANY_ASSIGN: Any = toolfmt.ids.assign
+ANSWER_OF_F = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda known: known.with_provider(3), "provider= must be a Provider, not 3"),
+        (
+            lambda known: known.with_override("hermes", tool={}, pair=known.formatter_pair()),
+            "tool= must be a str, not dict",
+        ),
+        (lambda known: known.formatter_pair(tool={}), "tool= must be a str or None, not dict"),
+        (lambda known: known.parser(options=3), "options= must be a ParserOptions or None, not 3"),
+        (lambda _: ANY_ASSIGN([CALL], 3), "policy= must be a function, not 3"),
+        (lambda _: ANY_ASSIGN([CALL], lambda: "x"), "a policy of ids is called with (call): too many"),
+        (
+            lambda _: ANY_PARSE(ANSWER_OF_F, dialect="hermes", ids=lambda one, two: one or two),
+            "a policy of ids is called with (call): missing a required argument: 'two'",
+        ),
+    ],
+    ids=range(7),
+)
+def test_what_a_registry_and_ids_do_not_take_is_named(ask: Callable[[Any], object], said: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(said)):
+        ask(default_registry())
+
+
+def test_a_type_error_of_a_policys_own_stays() -> None:
+    with pytest.raises(TypeError, match="own"):
+        toolfmt.ids.assign([CALL], _raises)
+
+
+def _raises(_: ToolInvocation) -> str:
+    raise TypeError("own")

@@ -109,11 +109,13 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
 _CHOOSING: Final = ("--dialect", "--from", "--to")
 """The options that choose a format; each command has one or two of them."""
 _MEANT: Final = frozenset(
-    {*_CHOOSING, "--format", "--source", "--target", "--syntax", "--style"} | {"--provider", "-p", "--api"}
+    {*_CHOOSING, "--format", "--source", "--target", "--syntax", "--style"} | {"--provider", "-p"}
 )
 """What people type instead of one of them."""
 
 
+_API: Final = "--api"
+"""The option that says that an answer is an API's JSON; only some commands read one."""
 _NUMBERS: Final[dict[object, str]] = {int: "whole number", float: "number"}
 
 
@@ -159,6 +161,10 @@ def _unknown_option(error: UnknownOptionError, command: str, listed: str) -> str
     typed = (error.token.keyword or error.token.value).partition("=")[0]
     known = {name for one in error.argument_collection for name in one.names}
     others = [name for name in _CHOOSING if name in known] if typed in _MEANT else []
+    if typed == _API:
+        return (
+            f"{command} has no option {typed}: `toolfmt view` shows an API's own answer, `toolfmt run {typed}` runs it"
+        )
     if others:
         return f"{command} has no option {typed}: a format is chosen with {' or '.join(others)} here"
     return f"{error}".rstrip(".") + ("" if "Did you mean" in f"{error}" else f"; {listed} the options")

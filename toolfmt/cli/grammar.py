@@ -43,7 +43,7 @@ def grammar(  # noqa: PLR0913 - an option each
         raise UsageError(f"--target is one of {', '.join(WRITERS)}, not {target!r}")
     made = grammar_of(
         fmt.resolve(),
-        read_tools(tools),
+        read_tools(tools, noted=False),  # `grammar` refuses to have none, except for choice none
         choice=choice,
         parallel=parallel,
         max_calls=max_calls,

@@ -47,6 +47,7 @@ def parse(  # noqa: PLR0913 - one argument for each option
     The exit code is 1 if a call failed, or was not read.
     """
     from toolfmt.cli.events import result_record, say_events
+    from toolfmt.events import TextDelta
     from toolfmt.parsing import ParseResult, parse_stream
     from toolfmt.parsing import parse as parse_text
 
@@ -75,8 +76,8 @@ def parse(  # noqa: PLR0913 - one argument for each option
         else:
             say_events(result.events)
     _advise(result, dialect, offered)
-    if not result.events:
-        note(f"{'stdin' if file == STDIN else file} is empty: the answer has no text and no call")
+    if all(isinstance(event, TextDelta) and not event.text.strip() for event in result.events):
+        note(blank_note(file, result.text))
     elif not result.ended:
         note_no_call(result.dialect if isinstance(dialect, str) else dialect.name, result.text, offered)
     return _exit_code(result.events)
@@ -126,6 +127,12 @@ def _exit_code(events: "Iterable[Event]") -> int:
     return 1 if failed else 0
 
 
+def blank_note(file: str, text: str) -> str:
+    """Describe a file that is empty or has white space alone."""
+    what = "has white space alone" if text else "is empty"
+    return f"{'stdin' if file == STDIN else file} {what}: the answer has no text and no call"
+
+
 def note_no_call(chosen: str, text: str, offered: "Sequence[ToolDefinition]") -> bool:
     """Write a note on what an answer without a call looks like; returns whether it looks like anything."""
     from toolfmt.detection.detecting import unread
@@ -138,7 +145,7 @@ def note_no_call(chosen: str, text: str, offered: "Sequence[ToolDefinition]") ->
     if found.kind == "api":
         note(f"{read} looks like an API's answer: `toolfmt view` shows it, `toolfmt run --api` runs its calls")
         return True
-    if found.kind == "expression" or (found.kind == "dialect" and not found.dialects):
+    if found.kind in {"error", "expression"} or (found.kind == "dialect" and not found.dialects):
         note(f"{read} {found.advice().removeprefix('it ')}")
         return True
     others = [name for name in found.dialects if name != chosen]

@@ -17,7 +17,7 @@ from toolfmt.agents.state import AgentState, Step
 from toolfmt.cli.choice import DEFAULT, FormatOption
 from toolfmt.cli.inputs import STDIN, read_json, read_text
 from toolfmt.cli.output import UsageError, note, stdout_to_stderr, write, write_json
-from toolfmt.cli.parse import note_no_call
+from toolfmt.cli.parse import blank_note, note_no_call
 from toolfmt.cli.toolboxes import RUNNERS, toolbox
 from toolfmt.conversation import CallPart, Message, ResultPart, TextPart, Transcript
 from toolfmt.correcting import api_feedback, feedback
@@ -181,9 +181,7 @@ def run(  # noqa: PLR0913 - one argument for each option
     if wrong is not None:
         note(f"the API's answer is an error: {wrong}")
     elif not played.received.ended:
-        chosen = dialect if isinstance(dialect, str) else dialect.name
-        if api or not note_no_call(chosen, answer, played.tools):
-            note(f"no call found as {'an API answer' if api else chosen}")
+        _note_nothing(file, answer, "" if isinstance(dialect, str) else dialect.name, played.tools)
     if json:
         write_json(played.records())
     elif to is not None:
@@ -192,6 +190,15 @@ def run(  # noqa: PLR0913 - one argument for each option
         write(f"{played.text().removesuffix(chr(10))}\n")
     failed = played.step.failures or any(execution.has_error for execution in played.step.executions)
     return 1 if failed or wrong is not None else 0
+
+
+def _note_nothing(file: str, answer: JsonValue, chosen: str, offered: tuple[ToolDefinition, ...]) -> None:
+    """Write a note on an answer without a call."""
+    read_as = chosen if isinstance(answer, str) else "an API answer"
+    if isinstance(answer, str) and not answer.strip():
+        note(blank_note(file, answer))
+    elif not isinstance(answer, str) or not note_no_call(chosen, answer, offered):
+        note(f"no call found{f' as {read_as}' if read_as else ''}")
 
 
 def _write_messages(played: Played, to: str) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from toolfmt import jsontext
 from toolfmt.cli import inputs
 from toolfmt.cli.inputs import STDIN
-from toolfmt.cli.output import UsageError, stdout_to_stderr
+from toolfmt.cli.output import UsageError, note, stdout_to_stderr
 from toolfmt.errors import DuplicateToolError, ParseError, SchemaError, ToolFmtError
 
 if TYPE_CHECKING:  # `toolfmt parse` imports this module, and runs nothing
@@ -44,13 +44,18 @@ _IMPORTING: Final = (__file__, str(importlib.__file__), "<frozen importlib")
 """Files whose lines import a module."""
 
 
-def read_tools(source: str | None) -> tuple[ToolDefinition, ...]:
-    """Read the tools that `source` names; none for None.
+def read_tools(source: str | None, *, noted: bool = True) -> tuple[ToolDefinition, ...]:
+    """Read the tools that `source` names; none for None. If it has none, this is `noted`.
 
     Python code is run and MCP servers are started; what they print goes to stderr.
     """
-    if source is None:
-        return ()
+    found = () if source is None else _read(source)
+    if source is not None and noted and not found:
+        note(f"{'stdin' if source == STDIN else source} has no tools: the list is empty")
+    return found
+
+
+def _read(source: str) -> tuple[ToolDefinition, ...]:
     from toolfmt.tools.reading import file_decoder, read_text
     from toolfmt.tools.registry import ToolRegistry
 

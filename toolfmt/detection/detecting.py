@@ -17,7 +17,7 @@ from toolfmt.errors import ParseError
 from toolfmt.events import CallEnd, CallFailed
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.registry import Registry, default_registry
-from toolfmt.model import JsonValue, ToolDefinition
+from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 
 Read = Callable[[str, str], Sequence[CallEnd | CallFailed]]
 
@@ -83,13 +83,15 @@ _MEMBERS: Final = ("choices", "candidates", "output", "steps")
 class Unread:
     """What a text looks like; `dialects` are the likeliest ones if it looks like a call."""
 
-    kind: Literal["api", "stream", "dialect", "expression"]
+    kind: Literal["api", "error", "stream", "dialect", "expression"]
     dialects: tuple[str, ...] = ()
 
     def advice(self, dialect: str = "") -> str:
         """Return how to read the text in Python after it was read as `dialect`; "" if that was right."""
         if self.kind == "api":
             return "it looks like an API's answer: toolfmt.read_answer(json.loads(text)) reads it"
+        if self.kind == "error":
+            return "it looks like an API's error, not an answer of a model"
         if self.kind == "stream":
             return "it looks like an API's stream: toolfmt.read_answer(text) reads it"
         if self.kind == "expression":
@@ -108,25 +110,38 @@ def unread(text: str, tools: object = None, read: Read | None = None) -> Unread 
     stripped = text.strip()
     if _EVENTS.match(stripped):
         return Unread("stream")
-    if _is_answer(stripped):
-        return Unread("api")
+    if kind := _api_object(stripped):
+        return Unread(kind)
     if found := lookalikes(text, tools):
         return Unread("dialect", tuple(name for name in found if read is None or read(text, name)))
     return Unread("expression") if _is_call(stripped) else None
 
 
-def _is_answer(text: str) -> bool:
-    if not (text.startswith("{") and text.endswith("}")):
-        return False
+def _api_object(text: str) -> Literal["api", "error", ""]:
+    """Return whether a text is an API's answer or error; "" for anything else."""
+    if not (text.startswith(("{", "[")) and text.endswith(("}", "]"))):
+        return ""
     try:
         value = jsontext.loads(text)
     except ParseError:
-        return False
+        return ""
+    if is_array(value) and len(value) == 1:
+        return "error" if is_object(value[0]) and is_error(value[0]) else ""  # a failed stream of Gemini
     if not is_object(value):
-        return False
+        return ""
     content = value.get("content")
     typed = is_array(content) and bool(content) and all(_has(one, "type") for one in content)
-    return typed or _has(value.get("message"), "role") or any(_holds(value.get(name)) for name in _MEMBERS)
+    if typed or _has(value.get("message"), "role") or any(_holds(value.get(name)) for name in _MEMBERS):
+        return "api"
+    return "error" if is_error(value) else ""
+
+
+def is_error(value: JsonObject) -> bool:
+    """Whether an object is an API's error: one with a message and what marks it, or its text alone."""
+    error = value.get("error")
+    marked = value.get("object") == "error" or value.get("type") == "error" or "__type" in value
+    said = _has(error, "message") or (isinstance(error, str) and len(value) == 1)
+    return said or (marked and isinstance(value.get("message"), str))
 
 
 def _holds(value: JsonValue) -> bool:

@@ -16,6 +16,7 @@ import httpx2
 from toolfmt import jsontext
 from toolfmt.conversation import Message, TextPart, Transcript
 from toolfmt.corpora.tokens import load
+from toolfmt.detection.detecting import is_error
 from toolfmt.errors import ParseError
 from toolfmt.gateway.access import HOPS, hops
 from toolfmt.gateway.amazon import Signer
@@ -26,7 +27,7 @@ from toolfmt.gateway.ending import ServerEnding
 from toolfmt.gateway.failing import BAD_GATEWAY, UnreachedError, UpstreamError, bad_answer
 from toolfmt.gateway.journal import log_line
 from toolfmt.gateway.threads import decode, encode, worked
-from toolfmt.jsontext import is_array
+from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.transcripts.answering.answer_info import Failure
 from toolfmt.transcripts.answering.failures import read_error
@@ -196,9 +197,10 @@ class Upstream:
                 yield response
                 return
             logged = f"the upstream answered {response.status_code}{' with a web page' if page else ''}"
+            failure, told = await self._failure(response, page=page)
             if page or response.status_code in _NO_PATH:
-                logged += f" to {method} {address}: {_BASE}"
-            failed = UpstreamError(await self._failure(response, page=page), logged=logged, headers=_passed(response))
+                logged += f" to {method} {address}{'' if told else f': {_BASE}'}"
+            failed = UpstreamError(failure, logged=logged, headers=_passed(response))
         except httpx2.ConnectTimeout:
             failure = Failure(kind="timeout", message="no connection to the upstream in time")
             raise UnreachedError(failure, logged=f"{failure.message}: {self.back.url}") from None
@@ -259,21 +261,23 @@ class Upstream:
     def _read(self, value: JsonObject, place: str) -> JsonObject:
         return value if self.api.read is None else self.api.read(value, place)
 
-    async def _failure(self, response: httpx2.Response, *, page: bool) -> Failure:
+    async def _failure(self, response: httpx2.Response, *, page: bool) -> tuple[Failure, bool]:
+        """Read what went wrong; also returns whether an API wrote it, so that the address is right."""
         status = response.status_code if response.is_error else BAD_GATEWAY  # neither a redirect nor a page is read
         if status == _UNAUTHORIZED and not self.back.pass_key:  # the client can do nothing about it
             problem = "refused the gateway's key" if self._key else "requires a key, and the gateway has none for it"
-            return Failure(kind="server", message=f"the back {self.name!r} {problem}", status=BAD_GATEWAY)
+            return Failure(kind="server", message=f"the back {self.name!r} {problem}", status=BAD_GATEWAY), True
         if page:
-            return read_error(f"the upstream answered {response.status_code} with a web page", status=status)
+            return read_error(f"the upstream answered {response.status_code} with a web page", status=status), False
         body = (await self._body(response)).decode(errors="replace")
         for sent in (self._key, *(one for one in self.back.headers.values() if len(one) >= _SECRET)):
             body = body.replace(sent, MARK) if sent else body  # a server may quote what it refuses
         try:
-            return read_error(decode(body, self._max_values), status=status)
+            value = decode(body, self._max_values)
+            return read_error(value, status=status), is_object(value) and is_error(value)
         except ParseError:
             reason = " ".join(body[:200].split()) or "no reason given"
-            return read_error(f"the upstream answered {response.status_code}: {reason}", status=status)
+            return read_error(f"the upstream answered {response.status_code}: {reason}", status=status), False
 
     async def _body(self, response: httpx2.Response) -> bytes:
         found = bytearray()

@@ -178,6 +178,7 @@ class Registry:
             return f"it is a model: give model={name!r}, which means {found!r}"
         return ""
 
+    @checked
     def formatter_pair(
         self,
         provider: str | None = None,
@@ -192,6 +193,7 @@ class Registry:
         override = None if tool is None else self.overrides.get((chosen.name, tool))
         return override or (chosen.schema, chosen.example)
 
+    @checked
     def parser(
         self,
         provider: str | None = None,
@@ -219,12 +221,14 @@ class Registry:
         _proven(dialect)
         return added
 
+    @checked
     def with_provider(self, provider: Provider) -> Registry:
         """Add a provider, or replace the one with its name; raises `DuplicateDialectError` if an alias is taken."""
         key = _spelling(provider.name)
         others = (row for row in self.providers if _spelling(row.name) != key)
         return replace(self, providers=(*others, provider))
 
+    @checked
     def with_override(self, dialect: str | AnyDialect, tool: str, pair: FormatterPair) -> Registry:
         """Override the formatters of one tool in a dialect; the last override counts."""
         return replace(self, overrides={**self.overrides, (self.dialect(dialect).name, tool): pair})

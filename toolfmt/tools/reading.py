@@ -115,6 +115,10 @@ def read_text(text: str, decode: Callable[[str], JsonValue] | None = None) -> tu
         value = decode(text)
     except ParseError as error:
         raise type(error)(f"{error}; expected tools, such as a JSON array of them") from None
+    if isinstance(value, str):
+        raise SchemaError(
+            f"it has the text {value[:40]!r} alone, but tools were expected, such as a JSON array of them"
+        )
     return _distinct(_read(value, ""))
 
 

@@ -29,7 +29,7 @@ from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.formats import known_of
 from toolfmt.transcripts.parts.media import with_base64
-from toolfmt.transcripts.parts.values import outline
+from toolfmt.transcripts.parts.values import objects_at, outline
 from toolfmt.transcripts.sse import DONE, EventText
 
 _PARTS: Final = frozenset({"role", "content", "tool_calls", "function", "arguments", "input", "functionCall"})
@@ -53,14 +53,20 @@ def read_answer(response: object, *, tools: object = None) -> ParseResult:
     events = tuple(coalesce(list(read)))
     if read.info.failure is not None:
         raise ParseError(f"the provider gives an error, not an answer: {read.info.failure.message}")
-    if not events and read.info.stop is None and _has_no_choice(response):
+    if not events and read.info.stop is None and not _has_message(response):
         raise ParseError("the answer has no message")
     return ParseResult(events)
 
 
-def _has_no_choice(response: object) -> bool:
+def _has_message(response: object) -> bool:
+    """Whether a whole answer has a message, which may be empty."""
     value = None if is_event_text(response) else plain(response)
-    return is_object(value) and any(value.get(api.choices) == [] for api in ANSWERS.values())
+    if not is_object(value):
+        return True
+    choices = [objects_at(value, api.choices) for api in ANSWERS.values() if api.choices in value]
+    if is_object(output := value.get("output")):
+        choices.append([output])
+    return all(any(is_object(part) for choice in listed for part in choice.values()) for listed in choices)
 
 
 def answered(response: object, tools: object = None) -> AnswerEvents:
@@ -68,13 +74,13 @@ def answered(response: object, tools: object = None) -> AnswerEvents:
     if is_event_text(response):
         return AnswerEvents([response], "auto", tools)
     value = plain(response)
-    if value == {}:
-        raise ParseError("the answer is an empty object: give what the provider's API returned")
-    if is_object(value):
-        return AnswerEvents([value], "auto", tools)
-    if isinstance(value, Iterable):
-        return AnswerEvents(cast("Iterable[object]", value), "auto", tools)
-    raise ParseError(f"no answer of a provider: {type(response).__name__}")
+    if not isinstance(value, Iterable):
+        raise ParseError(f"no answer of a provider: {type(response).__name__}")
+    several = cast("Iterable[object]", value)
+    values = [several] if is_object(several) else [*several]
+    if not any(values):
+        raise ParseError("the answer is empty: give what the provider's API returned")
+    return AnswerEvents(values, "auto", tools)
 
 
 @checked(stream="see aread_stream and read_answer")

@@ -149,7 +149,9 @@ class Approval:
         answer: Any = await (ask(decide, request) if is_async(decide) else in_thread(partial(decide, request)))
         answer = await answer if isawaitable(answer) else answer
         if not isinstance(answer, (bool, str)) or (isinstance(answer, str) and answer.strip().lower() in _CONSENT):
-            raise TypeError(f"the answer is {answer!r}: return True to approve, and False or a reason to reject")
+            wrong = TypeError(f"the answer is {answer!r}: return True to approve, and False or a reason to reject")
+            failed("asking", wrong)
+            return "the program got no usable decision on it: calling again does not help, so go on without it"
         return answer
 
 

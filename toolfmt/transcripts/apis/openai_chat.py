@@ -198,8 +198,8 @@ def _choice(choice: JsonObject, made: Assembler) -> None:
         _calls(fields, made)
     if choice.get("error"):
         made.fail(choice)
-    made.ended(choice.get("finish_reason") or ("message" in choice and "stop"))
-    if choice.get("finish_reason") or "message" in choice:
+    made.ended(reason := choice.get("finish_reason") or (choice.get("message") is not None and "stop"))
+    if reason:
         made.finish(cut=made.info.stop in UNFINISHED)
 
 
