@@ -44,7 +44,7 @@ def test_an_answer_without_a_message_is_refused(answer: Any) -> None:
         read_answer(answer)
 
 
-@pytest.mark.parametrize("answer", [{}, [], [{}], "[]", "{}", b"[]", iter(())], ids=repr)
+@pytest.mark.parametrize("answer", [{}, [], [{}], "[]", "{}", b"[]", iter(())], ids=lambda answer: f"{answer!r:.11}")
 def test_an_answer_of_nothing_is_refused(answer: object) -> None:
     with pytest.raises(ParseError, match="the answer is empty"):
         read_answer(answer)
