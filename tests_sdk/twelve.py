@@ -31,7 +31,8 @@ from toolfmt.conversation import CallPart, Part, ReasoningPart, RefusalPart, Tex
 from toolfmt.errors import ToolFmtError
 from toolfmt.events import ArgumentsDelta, CallStart, ReasoningDelta, TextDelta
 from toolfmt.gateway.config import Config
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Stop, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Usage
+from toolfmt.transcripts.parts.endings import Stop
 from toolfmt.transcripts.answers import answered
 from toolfmt.transcripts.convert import convert_request
 from toolfmt.transcripts.convert_answer import write_answer, write_error

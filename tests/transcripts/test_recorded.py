@@ -17,10 +17,10 @@ from toolfmt.conversation import CallPart, Message, OpaquePart, ReasoningPart, T
 from toolfmt.corpora.picks import Picked
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.answer_apis import ANSWERS
-from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.answers import AnswerReader, is_event_text
 from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.parts.endings import UNFINISHED
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.sse import EventText
 

@@ -36,8 +36,9 @@ from toolfmt.errors import ParseError, UnknownFormatError
 from toolfmt.events import coalesce
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answer_apis import ANSWERS
-from toolfmt.transcripts.answering.answer_info import UNFINISHED, AnswerInfo, Cited, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Cited, Usage
 from toolfmt.transcripts.answers import AnswerEvents
+from toolfmt.transcripts.parts.endings import UNFINISHED
 from toolfmt.workshop.testing import laws
 
 TARGETS = ("openai-chat", "openai-responses", "anthropic", "gemini")

@@ -24,7 +24,8 @@ from toolfmt.errors import ExecutionError, ParseError
 from toolfmt.events import CallFailed, Notice
 from toolfmt.execution.records import ToolExecution
 from toolfmt.model import JsonObject, ToolInvocation
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.parts.endings import Stop
 
 MessageLike: TypeAlias = "Message | str | Mapping[str, Any]"
 """A message: a `Message`, a text of the user, or an object of a transcript format."""

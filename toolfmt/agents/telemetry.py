@@ -42,9 +42,10 @@ from toolfmt.execution.events import (
 from toolfmt.execution.records import ToolExecution
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonValue
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.convert import convert, write
 from toolfmt.transcripts.formats import find
+from toolfmt.transcripts.parts.endings import Stop
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

@@ -21,11 +21,11 @@ from toolfmt.corpora.said import ended_at, said_at
 from toolfmt.errors import FormatQuestionError, ParseError
 from toolfmt.jsontext import is_object, token
 from toolfmt.model import JsonValue
-from toolfmt.transcripts.answering.answer_info import ORDINARY, Stop
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.exchanges import exchanged, inside, shared_format, without
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find, formats
+from toolfmt.transcripts.parts.endings import ORDINARY, Stop
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin, recognised
 

@@ -63,8 +63,8 @@ class TextRow(Row):
         if is_utf16(self.data):
             raise ParseError(UTF16)
         try:
-            decode = getincrementaldecoder("utf-8")().decode
-            text = decode(self.data, not self.session).removeprefix("\ufeff")  # a session may be cut in a character
+            data = self.data.rstrip() if self.session else self.data  # a session may be cut in a character
+            text = getincrementaldecoder("utf-8")().decode(data, not self.session).removeprefix("\ufeff")
             return text if self.session else jsontext.loads(text)
         except UnicodeDecodeError as error:
             store = self.data.startswith(b"SQLite format 3")

@@ -14,10 +14,10 @@ from typing import Final
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object, token
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.transcripts.answering.answer_info import STOPS, Stop, ended_word, plain_key
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.comparing.loss import short
 from toolfmt.transcripts.exchanges import inside
+from toolfmt.transcripts.parts.endings import STOPS, Stop, ended_word, plain_key
 from toolfmt.transcripts.parts.values import json_text
 
 _STATUS: Final = frozenset({"status", "statuscode", "httpstatus", "httpstatuscode", "responsestatus"})
@@ -33,13 +33,15 @@ def said_at(row: JsonValue, pointer: str) -> JsonValue:
     around = list(_around(row, pointer))
     said = around[-1][1]
     beside = row.items() if is_object(row) else ()
-    for path, found in (*around, *((f"/{token(key)}", one) for key, one in beside if plain_key(key) in _RESPONSES)):
-        key, words = _failed(found, said, whole=path == pointer) if is_object(found) else ("", "")
+    looked = [*around, *((f"/{token(key)}", one) for key, one in beside if plain_key(key) in _RESPONSES)]
+    holders = [(path, found) for path, found in looked if is_object(found)]
+    failed = [(path, *_error(found, whole=path == pointer)) for path, found in holders]
+    failed += [(path, *_status(found, said)) for path, found in holders]  # less telling
+    for path, key, words in failed:
         if key:
             raise ParseError(f"{path or f'/{token(key)}'}: an API's error: {words}")
     if said is None:
-        types = (found["type"] for _, found in around if is_object(found) and isinstance(found.get("type"), str))
-        kind = next(types, "")
+        kind = next((found["type"] for _, found in holders if isinstance(found.get("type"), str)), "")
         raise ParseError(f"{pointer}: the row has no answer there{f': it is {kind}' if kind else ''}")
     return said
 
@@ -62,21 +64,24 @@ def _around(row: JsonValue, pointer: str) -> Iterator[tuple[str, JsonValue]]:
             yield path, None
 
 
-def _failed(found: JsonObject, said: JsonValue, *, whole: bool) -> tuple[str, str]:
-    """Return the key and the words of an error that an object reports: "" if it reports none.
-
-    It has an error, or the HTTP status of one, or a message if it is the `whole` answer.
-    """
+def _error(found: JsonObject, *, whole: bool) -> tuple[str, str]:
+    """Return the key and the words of an object's error, or of the message of a `whole` answer; "" if it has none."""
     for key, value in found.items():
         if value and plain_key(key) in _ERRORS:
             nested = value if is_object(value) and is_object(value.get("error")) else found
             words = read_error(nested).message if is_object(value) else value if isinstance(value, str) else ""
             return key, words or json_text(value)
+    return ("message", read_error(found).message) if whole and isinstance(found.get("message"), str) else ("", "")
+
+
+def _status(found: JsonObject, said: JsonValue) -> tuple[str, str]:
+    """Return the key and the words of an object's HTTP status if it is an error's; "" if it is not."""
+    for key, value in found.items():
         status = _REFUSED.fullmatch(str(value)) if plain_key(key) in _STATUS and type(value) in (int, str) else None
         if status is not None:
             words = said if isinstance(said, str) else read_error(said).message if _complains(said) else ""
             return key, f"the status is {status[1]}{': ' if words else ''}{short(' '.join(words.split()))}"
-    return ("message", read_error(found).message) if whole and isinstance(found.get("message"), str) else ("", "")
+    return "", ""
 
 
 def _complains(said: JsonValue) -> bool:

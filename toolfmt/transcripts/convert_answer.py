@@ -22,7 +22,7 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Stop, ended_by, stopped, unusable
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, ended_by, stopped, unusable
 from toolfmt.transcripts.answering.answer_message import answer_message, cite
 from toolfmt.transcripts.answering.failures import WRITERS, read_error, usual_status
 from toolfmt.transcripts.answering.known_fields import error_fields, unread
@@ -33,6 +33,7 @@ from toolfmt.transcripts.fitting.carrying import Carry
 from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import Rules, TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import find, known_of
+from toolfmt.transcripts.parts.endings import Stop
 from toolfmt.transcripts.parts.media import with_base64
 from toolfmt.transcripts.parts.values import outline
 from toolfmt.transcripts.tables.request import objects_in

@@ -17,13 +17,13 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_api import AnswerApi
-from toolfmt.transcripts.answering.answer_info import UNFINISHED, Stop
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.answers import AnswerReader, is_event_text
 from toolfmt.transcripts.comparing.loss import SEVERITIES
 from toolfmt.transcripts.fitting.shape import fit
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find, known_as
+from toolfmt.transcripts.parts.endings import UNFINISHED, Stop
 from toolfmt.transcripts.parts.values import json_at, json_text
 from toolfmt.transcripts.reading import answer_info, answered_by, lacks, opened, read, said_by
 from toolfmt.transcripts.recognising import origin

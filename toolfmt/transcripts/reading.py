@@ -23,13 +23,14 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS, APART
 from toolfmt.transcripts.answering.answer_api import AnswerApi
-from toolfmt.transcripts.answering.answer_info import ORDINARY, AnswerInfo
+from toolfmt.transcripts.answering.answer_info import AnswerInfo
 from toolfmt.transcripts.answering.answer_message import cite
 from toolfmt.transcripts.answering.known_fields import dotted, unread
 from toolfmt.transcripts.answers import AnswerReader, is_event_text
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, fits, formats, known_as, known_of
+from toolfmt.transcripts.parts.endings import ORDINARY
 from toolfmt.transcripts.parts.values import at, pointer
 from toolfmt.transcripts.settings.tables import TABLES
 from toolfmt.transcripts.sse import EventText

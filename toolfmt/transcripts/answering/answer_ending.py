@@ -15,8 +15,9 @@ from hashlib import sha256
 from typing import Final, get_args
 
 from toolfmt.model import JsonObject
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Stop, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
 from toolfmt.transcripts.answering.known_fields import Fields
+from toolfmt.transcripts.parts.endings import Stop
 from toolfmt.transcripts.parts.values import at, put
 
 _PARTS: Final = {"cached": "input", "cache_written": "input", "reasoning": "output"}

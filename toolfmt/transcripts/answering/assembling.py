@@ -22,10 +22,11 @@ from toolfmt.conversation import SIGNATURE
 from toolfmt.errors import LimitExceededError, ParseError, UnsafeInputError
 from toolfmt.events import API, ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, Notice, ReasoningDelta, TextDelta
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
-from toolfmt.transcripts.answering.answer_info import STOPS, UNFINISHED, AnswerInfo, Cited, Proof, Stop, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Cited, Proof, Usage
 from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.answering.known_fields import Chosen, Fields, dotted, unread
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
+from toolfmt.transcripts.parts.endings import STOPS, UNFINISHED, Stop
 from toolfmt.transcripts.parts.values import json_text
 
 ArgumentsForm: TypeAlias = Literal["json", "value", "text"]

@@ -16,7 +16,6 @@ from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
-from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.known_fields import by_type, fields
@@ -24,6 +23,7 @@ from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, cit
 from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
 from toolfmt.transcripts.comparing.linking import legal
 from toolfmt.transcripts.parts.citations import located
+from toolfmt.transcripts.parts.endings import UNFINISHED
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
 

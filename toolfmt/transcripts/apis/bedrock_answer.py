@@ -12,12 +12,13 @@ from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
-from toolfmt.transcripts.answering.answer_info import UNFINISHED, Proof
+from toolfmt.transcripts.answering.answer_info import Proof
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.known_fields import fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.bedrock import OURS, OWNER, SIGNER, cites
 from toolfmt.transcripts.parts.citations import converse
+from toolfmt.transcripts.parts.endings import UNFINISHED
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
 

@@ -13,13 +13,13 @@ from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
-from toolfmt.transcripts.answering.answer_info import Stop
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.known_fields import ERROR, Chosen, Fields, fields
 from toolfmt.transcripts.answering.partial_arguments import PartialArguments
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.families.gemini_parts import OWNER, PROVIDER, camel, snake
+from toolfmt.transcripts.parts.endings import Stop
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at, rest, word
 from toolfmt.transcripts.tables.request import objects_in
 

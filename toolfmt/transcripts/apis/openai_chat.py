@@ -34,7 +34,6 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
-from toolfmt.transcripts.answering.answer_info import UNFINISHED
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.known_fields import ERROR, by_type, fields
@@ -44,6 +43,7 @@ from toolfmt.transcripts.families.chat_request import messages_in, read_request,
 from toolfmt.transcripts.families.chat_thoughts import PLAIN, SIGNED, read_thoughts
 from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import nested
+from toolfmt.transcripts.parts.endings import UNFINISHED
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at
 from toolfmt.transcripts.tables.request import objects_in
 

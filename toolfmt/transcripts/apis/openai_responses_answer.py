@@ -16,7 +16,7 @@ from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting
-from toolfmt.transcripts.answering.answer_info import Failure, Proof, Stop
+from toolfmt.transcripts.answering.answer_info import Failure, Proof
 from toolfmt.transcripts.answering.assembling import ArgumentsForm, Assembler
 from toolfmt.transcripts.answering.known_fields import ERROR, by_type, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing
@@ -30,6 +30,7 @@ from toolfmt.transcripts.families.responses_items import (
     thoughts,
 )
 from toolfmt.transcripts.parts.citations import flat
+from toolfmt.transcripts.parts.endings import Stop
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
 

@@ -14,7 +14,7 @@ from toolfmt.conversation import ToolChoice, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.comparing import differences
-from toolfmt.transcripts.answering.answer_info import ended_word
+from toolfmt.transcripts.parts.endings import ended_word
 from toolfmt.transcripts.parts.hosted import COMMON, identity
 from toolfmt.transcripts.parts.session_lines import written
 from toolfmt.transcripts.parts.values import without

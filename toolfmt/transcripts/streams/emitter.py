@@ -27,18 +27,10 @@ from toolfmt.events import (
 )
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answering.answer_info import (
-    UNFINISHED,
-    AnswerInfo,
-    Failure,
-    Proof,
-    Stop,
-    ended_by,
-    stopped,
-    unusable,
-)
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Proof, ended_by, stopped, unusable
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind
 from toolfmt.transcripts.parts.citations import source
+from toolfmt.transcripts.parts.endings import UNFINISHED, Stop
 from toolfmt.transcripts.parts.values import lacking
 
 _CLOSING: Final = "} \t\r\n"
