@@ -204,7 +204,7 @@ def test_a_stream_gives_the_same_as_the_finished_answer(api: str) -> None:
 
 @pytest.mark.parametrize("api", STREAMED)
 def test_a_cut_stream_makes_no_call(api: str) -> None:
-    for length in range(len(STREAMED[api]) - 1):
+    for length in range(1, len(STREAMED[api]) - 1):
         result = read_answer(STREAMED[api][:length])
         assert all(call.arguments == VALUE for call in result.calls)
         assert all(failure.reason == "truncated" for failure in result.failures)
@@ -323,7 +323,7 @@ def test_what_comes_in_between_hides_nothing() -> None:
 
 
 def test_an_empty_object_is_no_answer() -> None:
-    with pytest.raises(ParseError, match="empty object"):
+    with pytest.raises(ParseError, match="the answer is empty"):
         read_answer({})
 
 

@@ -197,9 +197,9 @@ class Upstream:
                 yield response
                 return
             logged = f"the upstream answered {response.status_code}{' with a web page' if page else ''}"
-            failure, told = await self._failure(response, page=page)
+            failure, by_api = await self._failure(response, page=page)
             if page or response.status_code in _NO_PATH:
-                logged += f" to {method} {address}{'' if told else f': {_BASE}'}"
+                logged += f" to {method} {address}{'' if by_api else f': {_BASE}'}"
             failed = UpstreamError(failure, logged=logged, headers=_passed(response))
         except httpx2.ConnectTimeout:
             failure = Failure(kind="timeout", message="no connection to the upstream in time")
