@@ -118,7 +118,9 @@ class CallPart:
     @property
     def json(self) -> str:
         """The arguments as text: as the model wrote them, else compact JSON."""
-        return self.text if self.text is not None else jsontext.dumps(self.arguments, compact=True)
+        if self.text is None:
+            return jsontext.dumps(self.arguments, compact=True)
+        return self.text if self.custom or self.text.strip() else "{}"  # blank text is no JSON
 
     @property
     def invocation(self) -> ToolInvocation:

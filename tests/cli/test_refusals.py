@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -285,3 +286,33 @@ def test_long_work_reports_its_progress_without_a_terminal(
 )
 def test_the_fault_is_named_without_a_format(run: Run, row: str, fault: str) -> None:
     assert fault in run("convert", "--to", "gemini", stdin=row)[2]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"error": {"message": "Slow down", "type": "rate_limit_error"}}, "an API's error: Slow down"),
+        ({"type": "error", "error": {"type": "overloaded_error", "message": "Full"}}, "an API's error: Full"),
+        ({"message": "No model", "__type": "ValidationException"}, "an API's error: No model"),
+        (
+            [{"type": "function", "function": {"name": "sky", "parameters": {"type": "object"}}}],
+            "declarations of tools: sky",
+        ),
+        ([{"name": "sky", "input_schema": {"type": "object"}}], "declarations of tools: sky"),
+    ],
+)
+def test_what_is_no_conversation_is_named(run: Any, value: Any, reason: str) -> None:
+    for command in (("convert", "--to", "anthropic"), ("view",), ("check",)):
+        code, out, err = run(*command, stdin=json.dumps(value))
+        assert (code != 0, f"this is no conversation, but {reason}" in out + err) == (True, True), out + err
+
+
+def test_an_empty_input_and_an_empty_answer_are_named(run: Any) -> None:
+    assert "the input is empty" in run("stats", stdin="")[2]
+    assert "the input is empty" in run("check", stdin="")[2]
+    row = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": ""}]}
+    code, _, err = run("convert", "--to", "openai-finetune", "--from", "openai-chat", stdin=json.dumps(row))
+    assert (code, "/messages/1: not a row to train on: the assistant's message has no text and no call" in err) == (
+        2,
+        True,
+    )

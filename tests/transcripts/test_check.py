@@ -324,3 +324,21 @@ def test_repair_never_makes_it_worse(name: str, value: Any, expected: list[tuple
     assert left <= rules
     assert bool(mended.changes) == (json.dumps(mended.value) != json.dumps(value))
     assert repair(mended.value, format=name).value == mended.value
+
+
+def test_blank_arguments_are_no_json_text() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}
+    value = [
+        {"role": "user", "content": "Hi."},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+    ]
+    (found,) = check(value, format="openai-chat")
+    assert (found.rule, "no JSON text" in found.message) == ("arguments", True)
+    assert convert(value, source="openai-chat", target="openai-chat").value is value
+    for target in ("openai-finetune", "openai-responses", "mistral"):
+        made = convert(value, source="openai-chat", target=target)
+        assert json.dumps(made.value).count('"arguments": "{}"') == 1
+        assert "argument_text" in {loss.code for loss in made.bookkeeping}
+    mended = repair(value, format="openai-chat").value
+    assert mended[1]["tool_calls"][0]["function"]["arguments"] == "{}"

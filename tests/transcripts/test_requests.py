@@ -462,3 +462,13 @@ def test_a_search_of_the_web_is_declared_as_a_tool_elsewhere() -> None:
         assert {loss.code for loss in sent.losses} <= {"tool"}
         back = convert(sent.value, source=target, target="openai-chat", include="request", residue=sent.residue)
         assert back.value == request
+
+
+def test_a_setting_of_the_wrong_type_is_named_as_such() -> None:
+    wrong = {"temperature": "hot", "stop": 5, "max_tokens": 1.5, "own": 1}
+    request = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], **wrong}
+    found = {loss.path: loss.detail for loss in convert_request(request, source="openai-chat", target="gemini").losses}
+    assert found["/temperature"] == "temperature: hot: it is no number"
+    assert found["/stop"] == "stop: 5: it is no list of texts"
+    assert found["/max_tokens"] == "max_tokens: 1.5: it is no whole number"
+    assert found["/own"] == "own: 1: no setting that other APIs have"

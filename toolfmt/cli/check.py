@@ -57,7 +57,7 @@ def check(
     if table:
         write_table(("conversation", "rule", "path", "what is wrong"), table)
     files.note_unplaced(placed, readable, joined)
-    note(f"{count} checked, {wrong} would be refused")
+    note(f"{count} checked, {wrong} would be refused{'' if count else ': the input is empty'}")
     return 1 if wrong or not count else 0
 
 

@@ -44,7 +44,8 @@ def stats(
     else:
         _show(total.report())
     files.note_unplaced(total.placed, total.conversations, joined)
-    note(f"{counted_as(total.conversations, 'conversation')}, {total.unreadable} unreadable")
+    empty = "" if total.conversations or total.unreadable else ": the input is empty"
+    note(f"{counted_as(total.conversations, 'conversation')}, {total.unreadable} unreadable{empty}")
     return 1 if total.unreadable or not total.conversations else 0
 
 

@@ -179,7 +179,8 @@ def _converted(  # noqa: PLR0913 - as above
             sent = replace(sent, rejected=adapt_parts(other, goal.rules, carry, continued=continued)[0].messages)
         shaped = _fitted(sent, goal)
         if row:
-            refuse_untrained(sent if goal.rules.one_answer else shaped, goal.rules)  # that no call is made is an answer
+            # that no call is made is an answer
+            refuse_untrained(sent if goal.rules.one_answer else shaped, goal.rules, before)
         written, after = _written(shaped, goal)
         compared = replace(way.before, messages=sent.messages, rejected=sent.rejected)
         wrong = defects(sent.messages, continued=continued)
@@ -223,7 +224,7 @@ def _kept(
         refuse(changes, strict=strict)
         found = read_shallow(value, made) if row else found
     if row:
-        refuse_untrained(found, made.rules)
+        refuse_untrained(found, made.rules, found)
     return value, changes
 
 
@@ -305,10 +306,12 @@ def _convert_back(
     theirs: Transcript, origin: TranscriptFormat, goal: TranscriptFormat, residue: JsonObject, *, strict: bool
 ) -> Conversion:
     if (residue.get("source"), residue.get("target")) != (goal.name, origin.name):
-        raise ParseError(
-            f"the residue is of a conversion {residue.get('source')} -> {residue.get('target')}, "
-            f"not {goal.name} -> {origin.name}"
+        kind = (
+            f"of a conversion {residue['source']} -> {residue['target']}, not {goal.name} -> {origin.name}"
+            if {"source", "target"} <= residue.keys()
+            else "none: give the `residue` of the conversion to this format"
         )
+        raise ParseError(f"the residue is {kind}")
     carry = from_note(residue["carry"]) if "carry" in residue else DEFAULT
     goal = goal.widest  # the original may be in a gateway's format
     origin = origin.widest if carry.gateway else origin

@@ -9,16 +9,18 @@ recognised({"custom_id": "1", "body": {"messages": [...]}})                    P
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
 
 from toolfmt import jsontext
 from toolfmt.conversation import Transcript
-from toolfmt.errors import FormatQuestionError, ParseError
+from toolfmt.errors import FormatQuestionError, ParseError, ToolFmtError, some
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
+from toolfmt.transcripts.answering.failures import read_error
 from toolfmt.transcripts.format import TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.formats import evident, find, formats
 from toolfmt.transcripts.parts.values import at, json_at
@@ -39,6 +41,8 @@ _SAID: Final = frozenset({"answer", "output", "response"})
 """Keys beside a conversation whose text is its answer."""
 _TEXT: Final = "text"
 _SPEAKERS: Final = ("system", "user", "assistant")
+_DECLARING: Final = frozenset({"function", "functionDeclarations", "inputSchema", "input_schema", "parameters"})
+"""Keys of tools' declarations, one of which each has."""
 _DEEP: Final = 4
 _WIDE: Final = 100
 """The largest number of values in a row that are examined."""
@@ -178,11 +182,27 @@ def _unknown(value: JsonValue) -> ParseError:
         return ParseError("a conversation is a list of messages, and this is one message: put it in a list")
     found = _places(value)
     unknown = f"nothing in the conversation identifies its format ({described(value)})"
+    if not found and (other := _other(value)):
+        return ParseError(f"this is no conversation, but {other}")
     if complaint := _complaint(value):
         return ParseError(f"no format reads the conversation; the most likely is {complaint}")
     if found:
         return _question(f"{unknown}, but it holds ", found)
     return FormatQuestionError(f"{unknown}: {_NAME_IT}")
+
+
+def _other(value: JsonValue) -> str:
+    """Say whose error or which tools a value is instead of a conversation; "" if it is neither."""
+    items = list(filter(is_object, value if is_array(value) else [value]))
+    first = items[0] if items else {}
+    if first.get("type") == "error" or "__type" in first or isinstance(first.get("error") or None, (str, dict)):
+        return f"an API's error: {read_error(first).message}"
+    if all(not item.keys().isdisjoint(_DECLARING) for item in items):
+        from toolfmt.tools import tools
+
+        with suppress(ToolFmtError):
+            return f"declarations of tools: {some([tool.name for tool in tools(items)])}"
+    return ""
 
 
 def _complaint(value: JsonValue) -> str:

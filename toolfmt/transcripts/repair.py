@@ -143,7 +143,7 @@ def _spelled(transcript: Transcript, rules: Rules) -> Transcript:
 def _part(part: Part, rules: Rules) -> Part:
     if isinstance(part, CallPart) and not part.custom and rules.arguments != "any":
         if rules.arguments == "text":
-            return part if part.text is not None else replace(part, text=part.json)
+            return part if part.text == part.json else replace(part, text=part.json)
         if is_object(part.arguments):
             return part
         text = part.arguments if isinstance(part.arguments, str) else part.text

@@ -110,6 +110,8 @@ def _arguments(part: CallPart, rules: Rules) -> str:
     if rules.arguments == "any":
         return ""
     if rules.arguments == "text":
+        if part.text is not None and not (part.custom or part.text.strip()):
+            return f"the arguments of {part.name} are no JSON text: those of a call without any are '{{}}'"
         return "" if part.text is not None else f"the arguments of {part.name} are not text"
     return "" if is_object(part.arguments) else f"the arguments of {part.name} are not an object"
 
@@ -208,9 +210,9 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
             raise _untrainable(loss.path, f"a result of no call: {loss.detail}")
 
 
-def refuse_untrained(transcript: Transcript, goal: Rules) -> None:
-    """Raise `ConversionError` for a row from which, as written, a model would learn nothing."""
-    for where, reason in untrained(transcript, goal):
+def refuse_untrained(transcript: Transcript, goal: Rules, before: Transcript) -> None:
+    """Raise `ConversionError` for a row from which, as written, a model would learn nothing; `before` is the source."""
+    for where, reason in untrained(transcript, goal, before):
         raise _untrainable(where, reason)
 
 
@@ -229,14 +231,16 @@ def _not_understood(value: JsonValue) -> str:
     return "a call is an object with the text `name`, and several are a list of such objects"
 
 
-def untrained(transcript: Transcript, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Yield where and why a trainer would refuse a row, or learn nothing from it."""
+def untrained(transcript: Transcript, rules: Rules, before: Transcript | None = None) -> Iterator[tuple[str, str]]:
+    """Yield where and why a trainer would refuse a row, or learn nothing from it; `before` has empty messages too."""
     messages = transcript.messages
     if not rules.answered:
         return
     where, left = pointer(messages[-1].where) if messages else "", to_last_answer(messages)
     if not left:
-        yield where, "no message is the assistant's, so there is nothing to learn"
+        empty = next((one for one in (before or transcript).messages[::-1] if one.role == "assistant"), None)
+        what = "no message is the assistant's" if empty is None else "the assistant's message has no text and no call"
+        yield where if empty is None else pointer(empty.where), f"{what}, so there is nothing to learn"
     elif len(left) < len(messages) and not rules.one_answer:
         last = "an empty one" if messages[-1].role == "assistant" else f"a message of the {messages[-1].role}"
         yield where, f"a row ends with an answer of the assistant, not with {last}"

@@ -65,6 +65,8 @@ class ReadSettings:
     where: dict[str, str] = field(default_factory=dict[str, str])
     left: JsonObject = field(default_factory=dict[str, "JsonValue"])
     """The unknown fields by JSON pointer."""
+    faults: dict[str, str] = field(default_factory=dict[str, str])
+    """What is wrong with the known ones among these."""
 
 
 def read(fields: JsonObject, table: Table) -> ReadSettings:
@@ -92,7 +94,17 @@ def read(fields: JsonObject, table: Table) -> ReadSettings:
         if setting.member:
             members.setdefault(setting.at, set()).add(setting.member)
     settings.left = dict(_left(fields, used.difference(members), members, ""))
+    settings.faults = dict(_faults(settings.left, table)) if settings.left else {}
     return settings
+
+
+def _faults(left: JsonObject, table: Table) -> Iterator[tuple[str, str]]:
+    """Yield the places of settings with a value that cannot be read, and what is wrong with it."""
+    for setting in table.settings:
+        for place in map(_pointer, (setting.at, *setting.also)):
+            if place in left and not setting.member:
+                fits = _KINDS[setting.kind](left[place])
+                yield place, "it has an unknown value" if fits else f"it is {_NO_KIND[setting.kind]}"
 
 
 def _found(fields: JsonObject, table: Table) -> Iterator[tuple[str, str, JsonValue]]:
@@ -153,6 +165,15 @@ _KINDS: Final[dict[SettingKind, Callable[[Any], bool]]] = {
     "texts": lambda value: is_array(value) and all(isinstance(item, str) for item in value),
     "object": is_object,
     "any": lambda _: True,
+}
+
+_NO_KIND: Final[Mapping[SettingKind, str]] = {
+    "number": "no number",
+    "integer": "no whole number",
+    "text": "no text",
+    "flag": "neither true nor false",
+    "texts": "no list of texts",
+    "object": "no object",
 }
 
 
@@ -282,7 +303,8 @@ def left_out(before: ReadSettings, context: frozenset[str]) -> Iterator[Loss]:
     for pointer, value in before.left.items():
         code = "context" if pointer.removeprefix("/") in context else "setting"
         name = pointer.removeprefix("/")
-        yield Loss(code, pointer, "dropped", f"{name}: {_short(value)}: no setting that other APIs have")
+        fault = before.faults.get(pointer, "no setting that other APIs have")
+        yield Loss(code, pointer, "dropped", f"{name}: {_short(value)}: {fault}")
 
 
 def _compared(name: str, value: JsonValue, other: JsonValue, where: str, reason: str) -> Iterator[Loss]:
