@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Final
 
 from toolfmt.dialect.record import (
     CallFormatter,
@@ -20,9 +19,8 @@ from toolfmt.dialect.record import (
 )
 from toolfmt.dialect.records import check_syntax
 from toolfmt.dialect.syntax import Form, Syntax, member_slots, template_slots
-from toolfmt.errors import DialectRecordError, UnrepresentableError
-from toolfmt.events import CallEnd, TextDelta
-from toolfmt.model import JsonObject, ToolDefinition, ToolInvocation, ToolResult
+from toolfmt.errors import DialectRecordError
+from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 
 
 def _carries_types(form: Form) -> bool:
@@ -146,49 +144,3 @@ def _check_types(syntax: object, schema: object) -> None:
         raise DialectRecordError("/forms: a format has at least one form")
     if not callable(schema):
         raise TypeError(f"schema= takes a schema formatter, as in toolfmt.formatters, not {type(schema).__name__}")
-
-
-_TEXT: Final[JsonObject] = {"type": "string"}
-_LISTS: Final[JsonObject] = {"type": "array", "items": {"type": "array", "items": _TEXT}}
-_NESTED: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"tags": {"type": "array", "items": _TEXT}, "lists": _LISTS},
-}
-_PROPERTIES: Final[JsonObject] = {"city": _TEXT, "tags": {"type": "array", "items": _TEXT}, "place": _NESTED}
-_SCHEMA: Final[JsonObject] = {"type": "object", "properties": _PROPERTIES}
-_TAGS: Final[JsonObject] = {"tags": ["a", "b"]}
-_SAMPLES: Final[tuple[JsonObject, ...]] = (
-    {"city": "Paris"},
-    _TAGS,
-    {"place": {**_TAGS, "lists": [["a", "b"], ["c"]]}},
-    {"=": "a"},
-    {"\r": "a"},
-    {"a b": "a"},
-)
-"""Arguments of which each format writes the first; the others it reads as written, or refuses to write."""
-
-
-def check_reading(dialect: Dialect[str]) -> None:
-    """Raise `DialectRecordError` for a dialect that does not read a call that it writes, or hide a result."""
-    tool = ToolDefinition(name="get_weather", parameters=_SCHEMA)
-    tools = {tool.name: tool}
-    for arguments in _SAMPLES:
-        try:
-            text = dialect.calls([ToolInvocation(name=tool.name, arguments=arguments)], tools)
-        except UnrepresentableError as error:
-            if arguments is not _SAMPLES[0]:
-                continue
-            raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {error}") from error
-        parser = dialect.open_parser(ParserOptions(tools=tools))
-        events = [*parser.feed(text), *parser.close()]
-        read = [(event.call.name, event.call.arguments) for event in events if isinstance(event, CallEnd)]
-        if read != [(tool.name, arguments)]:
-            raise DialectRecordError(f"{dialect.name!r} does not read what it writes: {text!r} is read as {read}")
-    if dialect.syntax is not None and dialect.syntax.hidden:
-        text = dialect.results([ToolResult(name=tool.name, content="Sunny.")])
-        parser = dialect.open_parser(ParserOptions(tools=tools))
-        shown = [event.text for event in (*parser.feed(text), *parser.close()) if isinstance(event, TextDelta)]
-        if "Sunny." in "".join(shown):
-            raise DialectRecordError(
-                f"{dialect.name!r}: /hidden: none of its markers is around a result as it is written: {text!r}"
-            )

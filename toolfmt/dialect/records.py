@@ -45,6 +45,8 @@ _JSON: Final = frozenset({"name", "arguments", "arguments_text", "id", "server",
 _VALUE: Final = frozenset({"value", "type", "string"})
 _WIDEST: Final = 16
 _LONGEST: Final = 1000
+_SOFT: Final = " \t\r\n\"'"
+"""Characters that a literal may lack when it is read."""
 _BODIES: Final = {"call": "json", "members": "elements"}
 """What describes a body that is more than text."""
 
@@ -104,7 +106,7 @@ def check_syntax(syntax: Syntax) -> None:
 def _check_name(form: Form, where: str) -> None:
     """Refuse a form in which nothing says which tool is called."""
     if not (_slots(form.call) & {"name", "call"} or form.name or form.name_in_id):
-        raise DialectRecordError(f"{where}/call: the slot {{name}} is missing: nothing says which tool is called")
+        raise DialectRecordError(f"{where}/call: {_missing(form.call, 'name')}: nothing says which tool is called")
 
 
 def _matches_empty(pattern: str) -> bool:
@@ -141,13 +143,13 @@ def _check_form(form: Form, where: str) -> None:
             _check_marker(marker, f"{where}/{field}/{at}")
     if form.elements is not None:
         _check_elements(form.elements, f"{where}/elements")
+        _check_ends(form, form.elements, f"{where}/elements")
 
 
 def _check_body(form: Form, where: str) -> None:
     if form.bare and "name" not in _slots(form.call):
-        raise DialectRecordError(
-            f"{where}/call: the slot {{name}} is missing, by which a section without marker is known"
-        )
+        missing = _missing(form.call, "name")
+        raise DialectRecordError(f"{where}/call: {missing}, by which a section without marker is known")
     bodies = _slots(form.call) & BODY_SLOTS
     if len(bodies - {"payload"}) > 1 or not bodies:
         found = ", ".join(f"{{{name}}}" for name in sorted(bodies)) or "none"
@@ -215,11 +217,41 @@ def _check_elements(elements: Elements, where: str) -> None:
         else:
             _check_slots(template, place, _VALUE | {"key"}, "value", "key")
         _check_marker(template, place)
-        if template.rstrip().endswith("{value}"):
-            raise DialectRecordError(f"{place}: nothing follows {{value}}, so nothing shows where a value ends")
+        if field != "wrapper":
+            opener, _, closer = template.partition("{value}")
+            _check_closer(opener, closer, place)
     for at, (opener, closer) in enumerate(elements.quotes):
         _check_marker(opener, f"{where}/quotes/{at}/0")
         _check_marker(closer, f"{where}/quotes/{at}/1")
+
+
+def _check_closer(opener: str, closer: str, where: str) -> None:
+    """Refuse text around a value that does not show where the value begins and ends."""
+    if opener.rstrip().endswith(("{key}", "{type}")):
+        raise DialectRecordError(f"{where}: nothing but white space shows where {{value}} begins: {opener!r}")
+    if not closer.strip():
+        raise DialectRecordError(f"{where}: nothing follows {{value}}, so nothing shows where a value ends")
+    if not closer.strip(_SOFT):
+        raise DialectRecordError(f"{where}: only quotation marks follow {{value}}: they may be missing when read")
+    if closer[0].isspace() and closer[0] not in "\r\n":
+        detail = "white space of a literal may be of another length, so it would be read as part of the value"
+        raise DialectRecordError(f"{where}: the text after {{value}} begins with white space: {closer!r}: {detail}")
+
+
+def _check_ends(form: Form, elements: Elements, where: str) -> None:
+    """Refuse markers of which one cannot be told from another: a closer that begins an opener or ends a value."""
+    opener, _, closer = (part.strip() for part in form.call.partition("{members}"))
+    pairs = [tuple(map(str.strip, template.split("{value}"))) for template in _of_values(elements)]
+    for begins, ends in [(opener, closer), *pairs]:
+        if ends and begins.startswith(ends):
+            raise DialectRecordError(f"{where}: the closing marker {ends!r} also begins the opening one: {begins!r}")
+    for _, ends in pairs:
+        if closer and (closer in ends or ends in closer):
+            raise DialectRecordError(f"{where}: a call's closing marker {closer!r} is like that of a value, {ends!r}")
+
+
+def _of_values(elements: Elements) -> Iterator[str]:
+    yield from filter(None, (elements.member, elements.item, elements.odd_member, elements.loose_member))
 
 
 def _check_length(template: str, where: str) -> None:
@@ -241,7 +273,13 @@ def _check_slots(template: str, where: str, known: frozenset[str], *needed: str)
         raise DialectRecordError(f"{where}: there is no slot {{{unknown[0]}}} here{advice}")
     for name in needed:
         if name not in found:
-            raise DialectRecordError(f"{where}: the slot {{{name}}} is missing")
+            raise DialectRecordError(f"{where}: {_missing(template, name)}")
+
+
+def _missing(template: str, slot: str) -> str:
+    """Say how a template lacks a slot."""
+    unclosed = re.search(rf"\{{{slot}\b(?!\}})", template)
+    return f"the brace of {unclosed.group()} is not closed" if unclosed else f"the slot {{{slot}}} is missing"
 
 
 def _check_marker(template: str, where: str) -> None:
@@ -250,6 +288,8 @@ def _check_marker(template: str, where: str) -> None:
     first = next(_required(pieces(template)), None)
     if not isinstance(first, Verbatim):
         raise DialectRecordError(f"{where}: a marker begins with text, not with a slot or a blank: {template!r}")
+    if not first.text.strip(_SOFT):
+        raise DialectRecordError(f"{where}: a marker is more than quotation marks, which may be missing: {template!r}")
 
 
 def _required(parts: tuple[Piece, ...]) -> Iterator[Piece]:

@@ -21,7 +21,14 @@ from weakref import WeakValueDictionary
 
 from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Dialect, ExampleFormatter, Parser, ParserOptions, SchemaFormatter
-from toolfmt.errors import BrokenDialectError, DuplicateDialectError, ToolFmtError, UnknownDialectError, close_names
+from toolfmt.errors import (
+    BrokenDialectError,
+    DialectRecordError,
+    DuplicateDialectError,
+    ToolFmtError,
+    UnknownDialectError,
+    close_names,
+)
 from toolfmt.lookup.plugins import package_dialects, plugin_dialect, plugins
 from toolfmt.lookup.providers import (
     DEFAULT_DIALECT,
@@ -35,7 +42,7 @@ from toolfmt.lookup.providers import (
     model_names,
     respelt,
 )
-from toolfmt.text import check_reading
+from toolfmt.lookup.proving import check_reading
 
 FormatterPair: TypeAlias = tuple[SchemaFormatter, ExampleFormatter]
 
@@ -366,6 +373,6 @@ def _with_plugins(registry: Registry) -> Registry:
     for point in plugins():
         try:
             registry = registry.with_dialect(plugin_dialect(point))
-        except (BrokenDialectError, DuplicateDialectError) as error:
+        except (BrokenDialectError, DialectRecordError, DuplicateDialectError) as error:
             broken[_spelling(point.name)] = error
     return replace(registry, broken=broken)

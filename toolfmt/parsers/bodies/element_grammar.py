@@ -78,18 +78,21 @@ class ElementGrammar:
         self.wrapper = regex.compile(opening, self.flags) if wrapper else None
         closing = rf"</{wrapper}\s{{0,64}}>" if wrapper else ""
         self.wrapper_name, self.wrapper_end = elements.wrapper, regex.compile(closing, self.flags)
-        self.openers = {
-            literal(self.closers[kind]): [strip_groups(self.heads[kind].source)]
-            for kind in ("item", "member")
-            if kind in self.heads and "{key}" not in self.closers[kind]
-        }
-        """The openers of values by their closer, if the key is not the element's name."""
         first = [f"<{wrapper}[\\s/>]"] if wrapper else []
         inside = around.inside or "|".join([*first, self.follow])
         self.around = replace(around, inside=inside, wrapper_end=closing)
         self.tail = around.tail
         self.after = regex.compile(GAP + f"(?:{self.around.after})", self.flags)
         self.inside_wrapper = f"{closing}|{around.tail}" if wrapper else around.tail
+
+    @cached_property
+    def openers(self) -> dict[str, list[str]]:
+        """The openers of values by their closer, if the key is not the element's name."""
+        found: dict[str, list[str]] = {}
+        for kind in ("item", "member"):
+            if kind in self.heads and "{key}" not in self.closers[kind]:
+                found.setdefault(literal(self.closers[kind]), []).append(strip_groups(self.heads[kind].source))
+        return found
 
     def _number(self, member: str, item: str, parts: list[str]) -> None:
         """Compile numbered elements, for formats with keys as element names and lists as elements."""
@@ -203,6 +206,14 @@ class ElementGrammar:
         )
 
     @cached_property
+    def item_marks(self) -> regex.Pattern[str]:
+        """Matches openers and closers of list items."""
+        if self.item_tag or "item" not in self.heads:
+            return regex.compile(rf"<(?P<close>/)?{regex.escape(self.item_tag)}(?![\w.:\-])")
+        closer = literal(self.closers["item"])
+        return regex.compile(f"{strip_groups(self.heads['item'].source)}|(?P<close>{closer})", self.flags)
+
+    @cached_property
     def value_starts(self) -> tuple[str, ...]:
         """Every text that opens a value contains one of these."""
         first = self._last_tag or re.split(r"[{\s>]", self._member, maxsplit=1)[0]
@@ -210,7 +221,7 @@ class ElementGrammar:
 
     @cached_property
     def value_marks(self) -> regex.Pattern[str]:
-        """Matches openers and closers of values; openers after a blank or in quotes, as in prose, do not count."""
+        """Matches openers and closers of values; openers in quotes or alone between words, as in prose, do not."""
         before, keyed, _ = self.closers["member"].partition("</{key}>")
         if keyed:
             name = rf"(?P<key>{TAG_NAME})\s{{0,64}}>"
@@ -220,7 +231,9 @@ class ElementGrammar:
             opened += [literal(self._last_tag)] if self._last_tag else []
         for quote, end in self.quotes:
             opened, closed = [*opened, re.escape(quote)], [*closed, re.escape(end)]
-        marks = rf"(?<![ \t`\"'(])(?:{'|'.join(opened)})|(?P<close>{'|'.join(closed)})"
+        opens = f"(?:{'|'.join(opened)})"
+        own = rf"(?:(?<![ \t`\"'(])|(?<=\n[ \t]{{1,64}})){opens}|(?<=[ \t]){opens}(?=\w)"
+        marks = rf"{own}|(?P<close>{'|'.join(closed)})"
         return regex.compile(marks, self.flags)
 
     @cached_property

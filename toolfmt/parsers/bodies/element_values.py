@@ -11,7 +11,8 @@ from toolfmt.events import ArgumentsDelta, Event, Span
 from toolfmt.jsontext import escape
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.parsers.bodies.element_grammar import ElementGrammar
-from toolfmt.parsers.scanning.cursor import Malformed
+from toolfmt.parsers.scanning.cursor import WHITE, Malformed
+from toolfmt.parsers.scanning.damage import broken_list
 from toolfmt.parsers.scanning.pieces import Pieces, Taker
 from toolfmt.parsers.scanning.sink import Draft
 from toolfmt.schema import chosen, coerce, declares, depends, infer, item_schema, property_schema, types
@@ -61,7 +62,7 @@ def leaf(  # noqa: PLR0911, PLR0913 - one per rule
         except ParseError:
             return coerce(text, schema if wire_type == "json" else {"type": wire_type})[0]
     value = text if verbatim else coerce(text, schema)[0]
-    if repeats and isinstance(value, str) and lists_only(schema):
+    if repeats and isinstance(value, str) and lists_only(schema) and not broken_list(text.strip(WHITE)):
         return Repeated([text if verbatim else coerce(text, item_schema(schema or {}, 0))[0]])
     return value
 

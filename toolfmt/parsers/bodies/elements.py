@@ -285,9 +285,9 @@ class ElementReader:
         """Whether text was meant as a list: it begins with an item, or contains unbalanced items."""
         if not self.grammar.nested or not isinstance(value, str | Repeated):
             return False
-        tags = regex.findall(rf"</?{regex.escape(self.grammar.item_tag)}(?![\w.:\-])", text)
-        closers = sum(tag.startswith("</") for tag in tags)
-        odd = 2 * closers != len(tags) or (bool(tags) and text.lstrip(WHITE).startswith(tags[0]))
+        marks = [*self.grammar.item_marks.finditer(text)]
+        closers = sum(mark["close"] is not None for mark in marks)
+        odd = 2 * closers != len(marks) or (bool(marks) and not text[: marks[0].start()].strip(WHITE))
         escaped = closers > 0 and self.grammar.escaped and _ESCAPED_TAG.search(cur.since(at))
         return closers > 0 and not escaped and (isinstance(value, Repeated) or odd)
 

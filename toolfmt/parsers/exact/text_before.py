@@ -149,7 +149,8 @@ class TextBefore:
         if not text:
             return
         self._begun = self._begun or self._begins_call(self._near[-_LOOKED_AT:] + text)
-        before = self._near[-1:]  # a mark after a blank or a quote opens nothing, however the text was cut
+        # A mark after a word's blank or a quote opens nothing, however the text was cut.
+        before = self._near[-1:] if self._line.strip() else f"\n{self._line[-64:]}"
         self._near = (self._near + text)[-_NEAR:]
         self._line = line_of(self._line + text)
         if self._quote or '"' in text or "'" in text:

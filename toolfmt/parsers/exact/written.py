@@ -266,7 +266,8 @@ class _WrittenMembers:
         """Type the text of one value; return `_DOUBT` if more than its text decides."""
         grammar = self._grammar
         wire_type = self._wire_type(opened) if self._marked else ""
-        nested = grammar.nested and "<" in text and not verbatim and (wire_type or kind != "string")
+        marked = grammar.nested and ("<" in text or (not grammar.item_tag and grammar.item_marks.search(text)))
+        nested = marked and not verbatim and (wire_type or kind != "string")
         if nested or wire_type not in KNOWN or (grammar.padded and text.startswith(("\r", "&"))):
             return _DOUBT
         if grammar.escaped and not verbatim:

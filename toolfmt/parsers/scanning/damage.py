@@ -144,6 +144,12 @@ def is_odd(name: str) -> bool:
     return _NAME_MARKS(name) is not None
 
 
+def broken_list(text: str) -> bool:
+    """Whether text was meant as a list of JSON, but lacks a bracket or a quotation mark."""
+    begins, ends = text.startswith("["), text.endswith("]")
+    return (begins or ends) and (text.count("[") != text.count("]") or (begins and '"' in text))
+
+
 def misread(text: str, schema: JsonObject | None, wire_type: str) -> bool:
     """Whether text was meant as another value: it contains markup where the schema allows no string."""
     allowed = types(schema)

@@ -209,7 +209,7 @@ def _literals(text: str, out: list[str], required: set[str], bare: set[str]) -> 
         elif quote:
             out.append("[\"']?")
         elif equals:
-            out.append(r"\s{0,8}=\s{0,8}")
+            out.append(r"\s{0,8}=" + r"\s{0,8}" * (index + 1 < len(tokens)))  # what follows the marker is not its own
         elif _PLAIN_TAG.fullmatch(word):
             out.append(re.escape(word[:-1]) + r"\s{0,64}>")
         else:

@@ -209,7 +209,8 @@ def _near(closer: str) -> str:
     """Return a pattern of near misses of a closer: more letters, an extra mark before its end, or no end at all."""
     if re.fullmatch(r"</[\w:.\\\-]+(?:\\s\{0,64\})?>", closer):
         return rf"{closer.removesuffix('>')}\w{{0,16}}\s{{0,64}}(?:>|(?=<))"
-    return rf"{closer[:-1]}(?:[^\w\s<>]>|(?=<))"
+    before = closer[:-1]
+    return rf"{before}(?:[^\w\s<>]>|(?=<))" if before else r"(?!)"  # of one character nothing is near
 
 
 def _either(*patterns: str) -> str:

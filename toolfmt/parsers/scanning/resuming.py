@@ -168,7 +168,7 @@ class Nesting:
         marked = [closer for closer in closers if closer and not _PUNCTUATION(closer)]
         if not marked and closers:
             last = closers[0][-1:]
-            openers, marked = [_OPENERS[last]] if last in _OPENERS else [], [re.escape(last)]
+            openers, marked = ([_OPENERS[last]], [re.escape(last)]) if last in _OPENERS else (openers, [*closers])
         self._sources, self._openers, self._flags = marked, openers, flags
 
     @cached_property
