@@ -32,10 +32,10 @@ from toolfmt.errors import ToolFmtError
 from toolfmt.events import ArgumentsDelta, CallStart, ReasoningDelta, TextDelta
 from toolfmt.gateway.config import Config
 from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Usage
-from toolfmt.transcripts.parts.endings import Stop
 from toolfmt.transcripts.answers import answered
 from toolfmt.transcripts.convert import convert_request
 from toolfmt.transcripts.convert_answer import write_answer, write_error
+from toolfmt.transcripts.parts.endings import Stop
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
