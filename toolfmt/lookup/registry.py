@@ -42,7 +42,6 @@ from toolfmt.lookup.providers import (
     model_names,
     respelt,
 )
-from toolfmt.lookup.proving import check_reading
 
 FormatterPair: TypeAlias = tuple[SchemaFormatter, ExampleFormatter]
 
@@ -248,6 +247,8 @@ _PROVEN: Final = WeakValueDictionary[int, AnyDialect]()
 def _proven(dialect: AnyDialect) -> AnyDialect:
     if _PROVEN.get(id(dialect)) is not dialect:
         if dialect.syntax is not None:
+            from toolfmt.lookup.proving import check_reading  # the package's own dialects need none
+
             check_reading(dialect)
         _PROVEN[id(dialect)] = dialect
     return dialect
