@@ -343,7 +343,9 @@ def test_a_signed_thought_and_a_hidden_one_come_after_each_other() -> None:
         made = [written for event in events for written in relay.feed(event)] + relay.close()
         assert [(loss.code, loss.detail) for loss in relay.losses] == found
         again = read_stream(made, source=target)
-        assert [type(event).__name__ for event in again] == ["ReasoningDelta"]
+        thought, *cut = again  # the stream has no end
+        assert type(thought).__name__ == "ReasoningDelta"
+        assert {getattr(event, "kind", "") for event in cut} <= {"cut_off"}
         assert [proof.signature for proof in again.info.proofs] == ([] if found else ["S", None])
 
 

@@ -197,7 +197,7 @@ def _other(value: JsonValue) -> str:
     first = items[0] if items else {}
     if first.get("type") == "error" or "__type" in first or isinstance(first.get("error") or None, (str, dict)):
         return f"an API's error: {read_error(first).message}"
-    if all(not item.keys().isdisjoint(_DECLARING) for item in items):
+    if items and all(not item.keys().isdisjoint(_DECLARING) for item in items):
         from toolfmt.tools import tools
 
         with suppress(ToolFmtError):
