@@ -169,7 +169,7 @@ def test_nothing_waits_that_can_be_written(target: str, answer: Answer) -> None:
 def test_a_relayed_stream_that_breaks_off_makes_no_call(target: str, answer: Answer) -> None:
     relayed = list(write_stream(answer.events, target=target))
     whole = {call.name: call.arguments for call in answer.calls.values()}
-    for length in range(len(relayed)):
+    for length in range(1, len(relayed)):  # nothing at all is refused
         for call in read_answer(relayed[:length]).calls:
             assert jsontext.equal(call.arguments, whole[call.name])
 
