@@ -239,7 +239,7 @@ def _check_closer(opener: str, closer: str, where: str) -> None:
 
 
 def _check_ends(form: Form, elements: Elements, where: str) -> None:
-    """Refuse markers of which one cannot be told from another: a closer that begins an opener or ends a value."""
+    """Refuse markers that cannot be distinguished: a closer that begins an opener, or that ends a value."""
     opener, _, closer = (part.strip() for part in form.call.partition("{members}"))
     pairs = [tuple(map(str.strip, template.split("{value}"))) for template in _of_values(elements)]
     for begins, ends in [(opener, closer), *pairs]:
