@@ -118,9 +118,9 @@ class CallPart:
     @property
     def json(self) -> str:
         """The arguments as text: as the model wrote them, else compact JSON."""
-        if self.text is None:
-            return jsontext.dumps(self.arguments, compact=True)
-        return self.text if self.custom or self.text.strip() else "{}"  # blank text is no JSON
+        if self.text is not None and (self.custom or self.text.strip()):
+            return self.text
+        return jsontext.dumps(self.arguments, compact=True)  # blank text is no JSON
 
     @property
     def invocation(self) -> ToolInvocation:

@@ -177,3 +177,13 @@ def test_bytes_that_are_not_utf8_are_never_replaced(  # noqa: PLR0913, PLR0917 -
 def test_a_first_line_of_stdin_that_is_not_utf8_is_refused_alone(run: Run) -> None:
     code, out, err = run(*TRAIN, "--on-error", "skip", stdin=BAD + b"\n" + GOOD + b"\n")
     assert (code, len(out.splitlines()), "<stdin>:1: not UTF-8 at byte 46" in err) == (1, 1, True), err
+
+
+def test_a_stream_of_json_lines_is_read_and_not_taken_as_text(run: Run) -> None:
+    lines = [
+        {"model": "m", "message": {"role": "assistant", "content": "Once"}, "done": False},
+        {"model": "m", "message": {"role": "assistant", "content": " more"}, "done": True, "done_reason": "stop"},
+    ]
+    row = {"request": ASKED, "response": "".join(f"{json.dumps(line)}\n" for line in lines)}
+    code, out, err = run(*TRAIN, stdin=json.dumps(row) + "\n")
+    assert (code, json.loads(out)["messages"][-1]) == (0, {"role": "assistant", "content": "Once more"}), err

@@ -132,6 +132,9 @@ def _answer_list(answer: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
 def _said(answer: JsonValue, made: TranscriptFormat) -> tuple[Message | JsonValue, Stop | None]:
     """Return the message of an answer that is text or a stream, or another one as it is, and why it ended."""
     if isinstance(answer, str) and not is_event_text(answer):
+        lines = [json_at(line) for line in answer.splitlines() if line.strip()]
+        if len(lines) > 1 and all(map(is_object, lines)) and answered_by(lines):  # a stream of Ollama
+            return _said(lines, made)
         return Message("assistant", (TextPart(answer),) if answer.strip() else ()), None
     if opened(answer, made):
         return answer, answer_info(answer, made).stop
