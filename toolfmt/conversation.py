@@ -120,7 +120,8 @@ class CallPart:
         """The arguments as text: as the model wrote them, else compact JSON."""
         if self.text is not None and (self.custom or self.text.strip()):
             return self.text
-        return jsontext.dumps(self.arguments, compact=True)  # blank text is no JSON
+        blank = self.text is not None and self.arguments is None  # which is no JSON
+        return "{}" if blank else jsontext.dumps(self.arguments, compact=True)
 
     @property
     def invocation(self) -> ToolInvocation:
