@@ -44,7 +44,7 @@ _ARGUMENT = re.compile(
     r"""(?![ \t]+\w|[.,;:!?)`"'])"""
 )
 """An argument's marker, in the forms of all formats."""
-_NAMED_TAG = re.compile(r"\s*<([\w.\-]+)[^<>]*\{name\}").match
+_NAMED_TAG = re.compile(r"\s*<([\w.\-]++)[^<>]*\{name\}").match
 """A call's marker that has the tool's name in it."""
 _BLOCK = re.compile(r"^[ \t]{0,64}([\w.\-]{1,64}):[ \t]{1,8}[|>][+\-]?[ \t]{0,8}\n", re.MULTILINE)
 """The beginning of a block scalar in YAML."""
