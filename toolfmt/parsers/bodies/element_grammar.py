@@ -183,7 +183,8 @@ class ElementGrammar:
     @cached_property
     def begin_again(self) -> regex.Pattern[str]:
         """What begins another call, with the markers of its own section if there are any."""
-        marks = [f"(?:{one}{GAP})?" for one in map(strip_groups, (self.around.section_end, self.around.section)) if one]
+        named = (("section_end", self.around.section_end), ("section", self.around.section))
+        marks = [f"(?P<{name}>{strip_groups(one)}{GAP})?" for name, one in named if one]
         return regex.compile(rf"{GAP}{''.join(marks)}(?P<call>{strip_groups(self.around.begin) or '(?!)'})", self.flags)
 
     @cached_property

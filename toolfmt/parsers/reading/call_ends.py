@@ -181,7 +181,7 @@ def refuse_rest(cur: Cursor, form: FormGrammar, elements: ElementGrammar, draft:
     """Raise `Malformed` if what follows an unclosed call shows that it had not ended."""
     yield from refuse_argument(cur, form, draft)
     yield from refuse_nesting(cur, elements)
-    yield from refuse_restart(cur, elements, draft)
+    yield from refuse_restart(cur, form, elements, draft)
 
 
 def note_part(cur: Cursor, form: FormGrammar, draft: Draft, end: regex.Match[str]) -> None:
@@ -204,12 +204,14 @@ def skip_second_head(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Rea
         draft.note("unclaimed", "the call's opening marker is there twice", cur.at)
 
 
-def refuse_restart(cur: Cursor, elements: ElementGrammar, draft: Draft) -> Reading[None]:
+def refuse_restart(cur: Cursor, form: FormGrammar, elements: ElementGrammar, draft: Draft) -> Reading[None]:
     """Raise `Malformed` if an unclosed call is written again from its head: the model abandoned the first one."""
     begun = yield from match_next(cur, elements.begin_again)
     if begun is None:
         return
-    at, opening = cur.at, draft.opening
+    at, opening, marks = cur.at, draft.opening, begun.groupdict()
+    if not form.form.each and marks.get("section") and not marks.get("section_end"):
+        raise Malformed("malformed", "the call is not closed, and the calls are opened again after it", at)
     start = draft.start + (max(cur.since(draft.start).rfind(opening), 0) if opening else 0)
     cur.pos = begun.start("call")
     same, head_end = not opening or begun["call"].strip() == opening, cur.base + begun.end()
