@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from base64 import b64encode
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,20 @@ OUTSIDE = [
     "cat '..'/x",
     'cat "."./x',
     "cat .{.,}/x",
+    "{..,sub}/x",
+    "..{/,x}etc",
+    "{.,}./x",
+    ".{.,.}/x",
+    "a/{b,{c,..}}/../../x",
+    "/".join(["{..,in}"] * 8),
+    "{a,b,c,d}" * 8 + "/{..,in}" * 9,
+    "{" + ",".join("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrst") + ",x/{..,y}/../..}/x",
+    "cat ${x:-..}/x",
+    "${x-.}./x",
+    "%HOME:~0,1%etc/passwd",
+    "..%c1%9cetc",
+    "..%e0%80%afetc",
+    "%f0%80%80%afetc",
     "cat {.,}./x",
     "cat .$@./x",
     "cat .$1./x",
@@ -284,6 +299,13 @@ HONEST = [
     "^[^/]+$",
     "s/a/b/g",
     "(?:\\.\\./)*",
+    r"\d{1,2}/\d{1,2}/(?:\d{2,4})",
+    ".{1,3}/x",
+    "src/**/*.{ts,tsx,js}",
+    "{a,b}/{c,d}.{x,y}",
+    json.dumps({f"k{at}": {"x": ["1.0", "./a", "."], "y": ".5"} for at in range(40)}, separators=(",", ":")),
+    "function(a,b){return{a,b}}" * 30,
+    "a{color:#fff,b:.5}" * 40,
     "\\w+@\\w+\\.\\w+",
     "AT&T & co",
     "in/../in/a",
@@ -455,6 +477,16 @@ def test_a_name_that_only_begins_like_a_device_is_one(policy: ProjectBoundaries,
     assert refused(policy, text, {"type": "string", "format": "path"}) is None
 
 
+@pytest.mark.parametrize("form", ["base64", "base64url"])
+def test_a_path_that_the_schema_decodes_is_refused(policy: ProjectBoundaries, form: str) -> None:
+    schema = {"type": "string", "format": form}
+    outside, inside = (b64encode(text.encode()).decode() for text in ("/etc/passwd?>", "in/a"))
+    assert refused(policy, outside, schema) is not None
+    assert refused(policy, outside.replace("/", "_"), schema) is not None
+    assert refused(policy, inside, schema) is None
+    assert refused(policy, outside) is None
+
+
 @pytest.mark.parametrize("unit", ["/etc/x ", "../../x,", "$HOME/", "~/a ", "/x%d "])
 def test_a_text_of_many_paths_is_refused(policy: ProjectBoundaries, unit: str) -> None:
     text = "in/a " + "".join(unit.replace("%d", str(number)) for number in range(2_000))
@@ -478,6 +510,10 @@ def test_a_text_of_many_paths_is_refused(policy: ProjectBoundaries, unit: str) -
         "~/a ",
         "a;b;",
         "a,b\n",
+        "{,}",
+        "{a,b}",
+        "{..,{x,",
+        "{a,b} ",
     ],
 )
 def test_a_text_is_split_in_steps_in_proportion_to_it(policy: ProjectBoundaries, unit: str) -> None:

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import os
 import re
+from base64 import urlsafe_b64decode
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from glob import iglob
 from itertools import islice
@@ -37,6 +39,9 @@ ValueKind: TypeAlias = Literal["path", "text", "unknown"]
 """What a value is by its schema, or because the program says so."""
 PATHS: Final = frozenset({"path", "file-path", "directory-path"})
 """What pydantic writes for `Path`, `FilePath` and `DirectoryPath`."""
+BASE64: Final = frozenset({"base64", "base64url"})
+"""What pydantic writes for `Base64Str` and its kind, which the tool gets decoded."""
+_URL_SAFE: Final = str.maketrans("+/", "-_")
 NO_PATHS: Final = frozenset({"json-pointer", "relative-json-pointer", "regex"})
 """The formats of JSON Schema (draft 2020-12, validation, section 7.3) whose texts look like paths but are not paths."""
 LONGEST: Final = 4096
@@ -159,6 +164,9 @@ class _Search(NamedTuple):
                 yield from self.texts(item, item_schema(schema, index), f"{pointer}/{index}", kind)
         elif isinstance(value, str) or (kind == "path" and value is not None):
             yield PathValue(pointer, value, kind)
+            if isinstance(value, str) and any(node.get("format") in BASE64 for node in nodes):
+                with suppress(ValueError):
+                    yield PathValue(pointer, urlsafe_b64decode(value.translate(_URL_SAFE)).decode(), kind)
 
 
 def _kind(nodes: list[JsonObject], value: JsonValue) -> ValueKind:

@@ -52,9 +52,11 @@ _SHELL: Final = re.compile(
 )
 _OPTION: Final = re.compile(r"-\w(?=[/.])|(?<![\w\-])-{1,2}\w[\w\-]*=")
 _MAGIC: Final = re.compile(r"[*?\[{]")
-_CHOICES: Final = 16
-"""Choices of the braces in one word that are looked at."""
+_CHOICES: Final = 32
+"""Steps in which the braces of one word are expanded."""
 _BRACES: Final = re.compile(r"\{([^{},]{0,256}(?:,[^{},]{0,256})+)\}")
+_DOTS: Final = re.compile(r"[{,][./\\]+[,}]")
+"""A choice that can only lead upwards."""
 _NO_HOME: Final = re.compile(r"~(?=[+\-]?(?:[/\\]|\Z)|[^\W\d][\w.\-]*[/\\])")
 """The home of a user who is not on this machine, and the folder that a shell was in before."""
 
@@ -84,8 +86,9 @@ def mentioned(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
 
 def _in_shell(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
     """Yield the paths of a command that are seen only as a shell reads it: without quotes, and expanded."""
-    if not any(map(str.isspace, text.strip())):
-        return  # a single word is no command
+    if not any(map(str.isspace, text.strip())):  # a single word is no command, but may be a pattern of files
+        yield from filter(_CLIMBS.search, _braces(text))
+        return
     words = [None, *_shell_words(text), None]
     globs: set[str] = set()
     for before, word, after in zip(words, words[1:], words[2:], strict=False):
@@ -125,16 +128,21 @@ def _shell_words(text: str) -> list[str | None]:
 
 
 def _braces(word: str) -> list[str]:
-    """Expand the braces of a word: `.{.,}` is `..` and `.`."""
+    """Expand the braces of a word: `.{.,}` is `..` and `.`; what leads upwards comes first."""
     done: list[str] = []
     pending = [word]
-    while pending and len(done) + len(pending) <= _CHOICES:
+    for _ in range(_CHOICES):
+        if not pending:
+            break
         one = pending.pop()
         found = _BRACES.search(one)
         if found is None:
             done.append(one)
         else:
-            pending += [one[: found.start()] + choice + one[found.end() :] for choice in found[1].split(",")]
+            choices = sorted(found[1].split(","), key=lambda choice: not choice.strip("./\\"))
+            pending += [one[: found.start()] + choice + one[found.end() :] for choice in choices]
+    if any(map(_DOTS.search, pending)):
+        raise TooManyReadingsError("its braces have too many choices")
     return done + pending
 
 
@@ -193,8 +201,8 @@ _UTF_7: Final = re.compile(r"\+[a-zA-Z0-9/]{2,}-?")
 _ENCODED_WORD: Final = re.compile(r"=\?[\w\-]+\?[bq]\?[^?\s]*\?=", re.IGNORECASE)
 """A word of a mail's header."""
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
-_OVERLONG: Final = re.compile(r"%c0%([89ab][0-9a-f])", re.IGNORECASE)
-"""An ASCII character in two bytes of UTF-8, which only old decoders take."""
+_OVERLONG: Final = re.compile(r"%(?:c|e0%8|f0%80%8)([01])%([89ab][0-9a-f])", re.IGNORECASE)
+"""An ASCII character in two to four bytes of UTF-8, which only old decoders take."""
 _SLASHES: Final = str.maketrans("\u2044\u2215\u29f8\u2216\u29f5", "///\\\\")
 """What some systems replace by a slash where a name may hold no such character."""
 _VARIABLE: Final = re.compile(
@@ -202,8 +210,10 @@ _VARIABLE: Final = re.compile(
     re.IGNORECASE,
 )
 """A variable of any shell; one that is not set is empty there."""
-_CUT: Final = re.compile(r"\$\{(\w+)[:#%/][^{}]*\}")
+_CUT: Final = re.compile(r"\$\{(\w+)[:#%/][^{}]*\}|%(\w+):[^%]*%")
 """A part of a variable's value; that of a path may be a slash."""
+_INSTEAD: Final = re.compile(r"\$\{\w+:?[\-=+]([^{}]*)\}")
+"""What a shell takes in place of a variable."""
 _SUBSTITUTED: Final = re.compile(r"(?<=[./\w])(?:\$\([^()]*\)|`[^`]*`)(?=[./\w])")
 """The output of a command inside a word, which may be empty."""
 _GAP: Final = re.compile(r"\$(?:IFS\b|\{IFS\b[^{}]*\})(?:\$[0-9@*])*")
@@ -296,7 +306,7 @@ def _parts(text: str) -> Iterator[str]:
 
 def _decoded(text: str) -> Iterator[str]:
     yield unquote(text)
-    yield _OVERLONG.sub(lambda found: chr(int(found[1], 16) & 0x3F), text)
+    yield _OVERLONG.sub(lambda found: chr(64 * int(found[1]) + (int(found[2], 16) & 0x3F)), text)
     if not text.isascii():
         yield normalize("NFKC", text)
         yield text.translate(_SLASHES)
@@ -349,7 +359,8 @@ def _without_scheme(text: str) -> Iterator[str]:
 def _expanded(text: str) -> Iterator[str]:
     yield _without_home(text)
     text = _SUBSTITUTED.sub("", _GAP.sub(" ", text))
-    yield _CUT.sub(lambda found: os.environ.get(found[1], "")[:1], text)
+    yield _CUT.sub(lambda found: os.environ.get(found[found.lastindex or 0], "")[:1], text)
+    yield _INSTEAD.sub(r"\1", text)
     yield _VARIABLE.sub(lambda found: os.environ.get(found[found.lastindex or 0], ""), text, count=MOST)
 
 
