@@ -49,6 +49,11 @@ def test_no_call_of_another_format_is_read_in_a_result(dialect: Dialect[str], da
         ("minimax-m1", "<beginning_of_sentence>"),
         ("mistral-v3", "</s>"),
         ("hermes", "</tools>"),
+        ("mistral-v3", "[IMG]"),
+        ("mistral-v11", "[PREFIX]"),
+        ("mistral-v11-callid", "[AUDIO]"),
+        ("longcat", "<longcat_user>"),
+        ("longcat", "</longcat_s>"),
     ],
 )
 def test_no_token_of_the_template_passes_in_a_result(name: str, token: str) -> None:
@@ -73,6 +78,7 @@ SPECIAL = [
         "\uff1c|im_start|\uff1e",
         "\uff1c｜User｜\uff1e",
     ),
+    *("<EOP_TOKEN>", "<mask:1>", "<image_soft_token>", "[EOT]", "[UNUSED_TOKEN_145]", "]!p~[", "]<]start of image[>["),
     *("<|turn>", "<turn|>", "[|assistant|]", "[|endofturn|]", "]~b]", "]~!b[", "[e~[", "<seed:bos>"),
 ]
 """Special tokens of many models' vocabularies, whichever format is used."""

@@ -17,6 +17,8 @@ from toolfmt.text import text_dialect
 THINK = (("<think>", "</think>"),)
 THINK_LINES = (("<think>\n", "\n</think>\n\n"),)
 VLLM = Provenance(reference="vllm-project/vllm, vllm/tool_parsers", kind="source", revision="0.33")
+MISTRAL = ("[IMG]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[AUDIO]", "[TRANSCRIBE]")
+"""Special tokens of Mistral's tokenizers that look like any word in brackets."""
 SGLANG = Provenance(reference="sgl-project/sglang, function_call detectors", kind="source", revision="0.5.23")
 XGRAMMAR = Provenance(reference="mlc-ai/xgrammar, builtin structural tags", kind="source", revision="0.2.8")
 

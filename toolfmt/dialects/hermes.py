@@ -89,7 +89,12 @@ DIALECTS = (
     native(
         "longcat",
         "a JSON object in <longcat_tool_call>",
-        replace(_HERMES, forms=(in_tags("<longcat_tool_call>\n", "\n</longcat_tool_call>"),), stop=()),
+        replace(
+            _HERMES,
+            forms=(in_tags("<longcat_tool_call>\n", "\n</longcat_tool_call>"),),
+            stop=(),
+            special=("<longcat_user>", "<longcat_assistant>", "<longcat_system>", "<longcat_s>", "</longcat_s>"),
+        ),
         VLLM,
     ),
     native(

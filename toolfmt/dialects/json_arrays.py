@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.dialect.syntax import Form, JsonCall, Syntax
-from toolfmt.dialects._native import SGLANG, THINK, VLLM, json_call, native, template, vllm_draft
+from toolfmt.dialects._native import MISTRAL, SGLANG, THINK, VLLM, json_call, native, template, vllm_draft
 from toolfmt.formatters.json_schemas import function_line, gemini_tool, json_schema_formatter, openai_tool
 from toolfmt.formatters.typescript import TypeScript
 
@@ -112,6 +112,7 @@ DIALECTS = (
                 Form(section="[TOOL_CALLS]{calls}", call="{call}", json=json_call(id="{id}")),
             ),
             stop=("</s>",),
+            special=MISTRAL,
             tools="[AVAILABLE_TOOLS][{tools}][/AVAILABLE_TOOLS]",
             tool_separator=", ",
             result='[TOOL_RESULTS]{"content": {content_json}, "call_id": {id_json}}[/TOOL_RESULTS]',

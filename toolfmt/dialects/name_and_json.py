@@ -14,7 +14,7 @@ A comment after each form names the formats that write it.
 
 from toolfmt.dialect.record import Provenance
 from toolfmt.dialect.syntax import Form, Syntax
-from toolfmt.dialects._native import SGLANG, THINK, VLLM, XGRAMMAR, json_call, native, template
+from toolfmt.dialects._native import MISTRAL, SGLANG, THINK, VLLM, XGRAMMAR, json_call, native, template
 from toolfmt.formatters.json_schemas import described_line, function_line
 
 _MISTRAL = "[TOOL_CALLS]{calls}"
@@ -36,6 +36,7 @@ def _mistral(*order: str, result: str) -> Syntax:
         forms=tuple(_MISTRAL_FORMS[kind] for kind in order),
         reasoning=(("[THINK]", "[/THINK]"), *THINK),
         stop=("</s>",),
+        special=MISTRAL,
         tools="[AVAILABLE_TOOLS][{tools}][/AVAILABLE_TOOLS]",
         tool_separator=", ",
         result=result,

@@ -173,23 +173,23 @@ SHAPES: Final = (
     r"<(?=｜[^<>｜\s]{1,64}｜)",  # <｜User｜>, <｜DSML｜invoke
     r"<(?=\|[^<>|\s]{1,64}>)",  # <|turn>
     r"<(?=[^<>|\s]{1,64}\|>)",  # <turn|>
-    r"<(?=(?:start|begin|beginning|end)_of_\w{1,64}>)",  # <start_of_turn>
+    r"<(?=(?:(?:start|begin|beginning|end)_of_\w{1,64}|\w{1,16}_soft_token)>)",  # <start_of_turn>, <image_soft_token>
     r"<(?=(?:\w{1,32}:)?(?:/?s|bos|eos|sop|eop)>)",
-    r"<(?=(?i:(?:bos|eos|pad|unk|cls|sep|mask)(?:_token)?)>)",
+    r"<(?=(?i:(?:bos|eos|eop|pad|unk|cls|sep|mask)(?:_token|:\d)?)>)",
     r"<(?=(?i:unused|reserved|special|extra_id|ctrl)(?:_\w{1,32})?_?\d{1,6}>)",  # <unused0>, <extra_id_0>
     r"<(?=/?_\w{1,32}>)",  # <_user>
     r"<(?=fim[_\-]\w{1,16}>)",
     r"<(?=(?:file_sep|repo_?name|gh_stars|empty_output|(?:issue|commit|jupyter)_\w{1,16})>)",  # of code models
     r"<(?=</?SYS>>)",
     r"\[(?=(?-i:/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|CALL_ID))\])",
-    r"\[(?=(?-i:CLS|SEP|PAD|UNK|BOS|EOS|[gs]?MASK)\])",
+    r"\[(?=(?-i:CLS|SEP|PAD|UNK|BOS|EO[ST]|[gs]?MASK|UNUSED_TOKEN_\d{1,4})\])",
     r"\[(?=\|[^\[\]|\s]{1,64}\|\])",  # [|endofturn|]
     r"\[(?=(?-i:[a-z])~[\[\]])",  # [e~[
-    r"\](?=~!?(?-i:[a-z])[\[\]])",  # ]~b], ]~!b[
+    r"\](?=(?:~!?(?-i:[a-z])|!(?-i:[a-z])~)[\[\]])",  # ]~b], ]~!b[, ]!p~[
     r"<(?=(?:\w{1,32}[:|])?\w{0,32}(?i:tool|function)[\w:|]{0,64}[\s>=/])",  # <tool_call>, <function=f>
     r"<(?=(?:invoke|execute|run_bash|write_file)\b)",
     r"\[(?=\[SEG_START\b)",
-    r"\](?=<\]\w{1,32}\[>)",  # ]<]minimax[>
+    r"\](?=<\][\w ]{1,32}\[>)",  # ]<]minimax[>
     r"✿(?=[A-Z]{1,16}✿)",
 )
 """Forms of the markers of calls and turns and of other special tokens: a first character before the rest."""
