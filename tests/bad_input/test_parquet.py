@@ -68,6 +68,16 @@ def test_a_value_that_is_stored_once_for_many_rows_is_unpacked_in_small_batches(
     assert megabytes < 1000
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the script reads its peak from /proc")
+def test_a_column_that_its_writer_kept_as_a_dictionary_is_read_by_a_program_that_imports_nothing_else(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "dictionary.parquet"
+    pq.write_table(pa.table({"conversation": pa.array(["x", "y", "x"]).dictionary_encode()}), path)
+    ran = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout.split()[:1]) == (0, ["3"]), ran.stderr
+
+
 def noise(count: int) -> list[str]:
     return [random.Random(number).randbytes(500).hex() for number in range(count)]  # noqa: S311 - the same each time
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -256,8 +257,9 @@ def _unpacked(pyarrow: Any, data: Any) -> int:
     if pyarrow.types.is_dictionary(kind):
         if pyarrow.types.is_primitive(kind.value_type):
             return _VALUE * len(data)
-        lengths = pyarrow.compute.binary_length(data.dictionary)
-        return data.indices.nbytes + (pyarrow.compute.sum(lengths.take(data.indices)).as_py() or 0)
+        compute: Any = import_module("pyarrow.compute")
+        lengths = compute.binary_length(data.dictionary)
+        return data.indices.nbytes + (compute.sum(lengths.take(data.indices)).as_py() or 0)
     if pyarrow.types.is_struct(kind):
         return sum(_unpacked(pyarrow, column) for column in data.flatten())
     if pyarrow.types.is_map(kind):
