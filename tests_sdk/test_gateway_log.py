@@ -165,15 +165,13 @@ def test_what_does_not_end_in_time_ends_in_an_error(stream: bool, tmp_path: Path
     assert not any("exception" in line for line in lines)
 
 
-def test_the_start_is_a_line_of_fields_and_workers_say_what_each_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_start_is_a_line_of_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANNS_KEY", "key-of-ann")
     config = tmp_path / "gateway.toml"
     key = '[keys.ann]\nkey_env = "ANNS_KEY"\nconcurrent = 2\n'
     config.write_text(f'[backs.it]\nurl = "http://127.0.0.1:9"\n{key}[[routes]]\nbacks = ["it"]\n')
     command = [sys.executable, "-m", "toolfmt", "serve", str(config), "--port", "0"]
-    for more, counted in (((), []), (("--workers", "2"), [["ann"]])):
+    for more in ((), ("--workers", "2")):
         with subprocess.Popen([*command, *more], stderr=subprocess.PIPE, text=True) as server:
             assert server.stderr is not None
             lines: list[Any] = []
@@ -181,7 +179,6 @@ def test_the_start_is_a_line_of_fields_and_workers_say_what_each_counts(
                 lines.append(json.loads(next(server.stderr)))
             server.terminate()
             server.communicate(timeout=60)
-        *before, start = lines
-        assert [line["keys"] for line in before] == counted
+        (start,) = lines
         assert start["clients"]["OPENAI_BASE_URL"] == f"{start['url']}/v1"
         assert (start["message"], start["api_key"]) == ("The gateway is running", "one of the gateway's keys")

@@ -109,7 +109,7 @@ def _run(config: Config, app: Starlette) -> None:
     how: dict[str, Any] = {"host": config.host, "port": config.port, "workers": config.workers}
     how |= server_options(config)
     with TemporaryDirectory() as shared:
-        if config.workers > 1:  # prometheus_client puts the workers' figures together in the folder
+        if config.workers > 1:  # they share figures and the limits of keys in the folder
             os.environ |= {CONFIG_VARIABLE: config.model_dump_json(), "PROMETHEUS_MULTIPROC_DIR": shared}
             serving = uvicorn.Config("toolfmt.gateway.app:app_from_environment", factory=True, **how)
         else:
@@ -125,10 +125,6 @@ def _run(config: Config, app: Starlette) -> None:
         listener.set_inheritable(True)
         listener.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # else each answer waits 40 ms for its end
         url = _url(config, listener.getsockname()[1])
-        limits = [name for name, key in config.keys.items() if key.requests_per_minute or key.concurrent]
-        if config.workers > 1 and limits:
-            said = f"each of the {config.workers} workers counts the limits of a key for itself"
-            log_line(logging.WARNING, {"message": said, "keys": limits})
         if sys.stderr.isatty():
             sys.stderr.write(f"{client_settings(config, url)}\n")
         else:  # a log, which has a line of JSON for everything

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import math
-import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
@@ -14,16 +12,15 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from toolfmt.gateway.config import ClientKey, Config, FieldError, is_loopback, secret
-from toolfmt.gateway.failing import ExchangeError, refusal
+from toolfmt.gateway.failing import refusal
 from toolfmt.gateway.journal import Entry
-from toolfmt.transcripts.answering.answer_info import Failure
+from toolfmt.gateway.limits import KeyLimits, shared_file
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
 _HEADERS: Final = ("x-api-key", "x-goog-api-key")
 """Headers that may hold a client's key, beside `Authorization: Bearer`."""
-_MINUTE: Final = 60
 HOPS: Final = "x-toolfmt-hops"
 """The header that counts the gateways which a request has passed."""
 hops: Final = ContextVar("hops", default=0)
@@ -53,33 +50,6 @@ class Caller:
             raise refusal("permission", f"the key is not for the model {model!r}")
 
 
-class _Limits:
-    """The limits of one key: a bucket of requests that refills evenly, and a count of open requests."""
-
-    def __init__(self, rule: ClientKey) -> None:
-        self.rule = rule
-        self._left = float(rule.requests_per_minute or 0)
-        self._seen = time.monotonic()
-        self._open = 0
-
-    def take(self, stack: AsyncExitStack) -> None:
-        rate, most = self.rule.requests_per_minute, self.rule.concurrent
-        if most is not None and self._open >= most:
-            raise _limited(f"{most} requests of this key are open already", 1)
-        if rate is not None:
-            now = time.monotonic()
-            self._left = min(rate, self._left + (now - self._seen) * rate / _MINUTE)
-            self._seen = now
-            if self._left < 1:
-                raise _limited(f"the key allows {rate} requests in a minute", (1 - self._left) * _MINUTE / rate)
-            self._left -= 1
-        self._open += 1
-        stack.callback(self._release)
-
-    def _release(self) -> None:
-        self._open -= 1
-
-
 class Access:
     """Checks keys."""
 
@@ -90,7 +60,11 @@ class Access:
         ]
         if config.key_env is not None:
             rules.append(("default", ClientKey(key_env=config.key_env), ()))
-        self._clients = [(name, secret(rule, *place) or "", _Limits(rule)) for name, rule, place in rules]
+        file = shared_file() if config.workers > 1 else None
+        self._clients = [
+            (name, secret(rule, *place) or "", KeyLimits(rule, number, file))
+            for number, (name, rule, place) in enumerate(rules)
+        ]
         names: dict[str, str] = {}
         for name, key, _ in self._clients:
             if (first := names.setdefault(key, name)) != name:
@@ -98,7 +72,7 @@ class Access:
                     f"the keys {first!r} and {name!r} are the same: each client needs its own", "keys", name
                 )
 
-    def check(self, request: HTTPConnection) -> tuple[Caller, _Limits | None]:
+    def check(self, request: HTTPConnection) -> tuple[Caller, KeyLimits | None]:
         """Return the client; raises `ExchangeError` for one without a key, or a web page where none is needed."""
         passed = request.headers.get(HOPS, "")[:3]
         hops.set(int(passed) if passed.isdecimal() else 0)
@@ -131,11 +105,6 @@ def _is_local(origin: str) -> bool:
         return is_loopback(urlsplit(origin).hostname or "")
     except ValueError:
         return False
-
-
-def _limited(message: str, seconds: float) -> ExchangeError:
-    headers = {"retry-after": str(max(1, math.ceil(seconds)))}
-    return ExchangeError(Failure(kind="rate_limit", message=message), headers=headers)
 
 
 def _sent(request: HTTPConnection) -> Iterator[str]:

@@ -253,9 +253,9 @@ class ClientKey(_Closed):
     models: tuple[str, ...] = ("*",)
     """The models' names that it is for."""
     requests_per_minute: int | None = Field(default=None, gt=0)
-    """How many requests it allows, in each worker."""
+    """How many requests it allows; as many as a minute's may come together."""
     concurrent: int | None = Field(default=None, gt=0)
-    """How many requests may be open at once, in each worker."""
+    """How many requests may be open at once."""
 
     @model_validator(mode="after")
     def _has_a_place(self) -> Self:
