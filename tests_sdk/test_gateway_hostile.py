@@ -299,6 +299,7 @@ def test_what_is_sent_is_never_logged(tmp_path: Path) -> None:
         [head(b"200 OK", b"application/json"), SAID.encode()],
         [head(), f"data: {said}\n\n".encode()],
         [head(), chunk(content="Let me look."), f"data: {SAID}\n\n".encode()],
+        [head(b"200 OK", b"application/json", f"set-cookie: {SAID}\0".encode())],
     ]
     answers: list[str] = []
     for kind in kinds:

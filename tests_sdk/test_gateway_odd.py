@@ -108,13 +108,14 @@ def test_a_reference_that_nobody_resolves_is_refused(path: str, field: str, body
     assert not upstream.requests
 
 
-def test_models_of_an_upstream_that_is_down_are_an_error() -> None:
+def test_models_of_an_upstream_that_is_down_are_an_error(caplog: pytest.LogCaptureFixture) -> None:
     back = Back(url="http://127.0.0.1:9/v1", connect_timeout=2)
     with gateway(Config(backs={"it": back}, routes=(ModelRoute(backs=("it",)),))) as url:
         response = httpx2.get(f"{url}/v1/models")
         asked = httpx2.post(f"{url}/v1/messages", json={"model": "m", "max_tokens": 9, "messages": [USER]})
     assert (response.status_code, asked.status_code) == (502, 502)
-    assert "cannot be reached" in asked.json()["error"]["message"]
+    assert asked.json()["error"]["message"] == "the upstream cannot be reached"
+    assert "http://127.0.0.1:9/v1: All connection attempts failed" in caplog.text  # for the operator alone
 
 
 def test_log_probabilities_reach_the_client() -> None:

@@ -205,13 +205,15 @@ class Upstream:
             failure = Failure(kind="timeout", message="no connection to the upstream in time")
             raise UnreachedError(failure, logged=f"{failure.message}: {self.back.url}") from None
         except httpx2.ConnectError as error:
-            failure = Failure(kind="server", message=f"the upstream cannot be reached: {error}", status=BAD_GATEWAY)
-            advice = "; the server there speaks no TLS: write http://" if "WRONG_VERSION_NUMBER" in str(error) else ""
-            raise UnreachedError(failure, logged=f"{failure.message}: {self.back.url}{advice}") from None
+            failure = Failure(kind="server", message="the upstream cannot be reached", status=BAD_GATEWAY)
+            plain = "WRONG_VERSION_NUMBER" in str(error)
+            reason = "; the server there speaks no TLS: write http://" if plain else f": {error}"  # it may quote names
+            raise UnreachedError(failure, logged=f"{failure.message}: {self.back.url}{reason}") from None
         except (httpx2.TimeoutException, TimeoutError):
             raise UpstreamError(Failure(kind="timeout", message="the upstream did not answer in time")) from None
         except httpx2.HTTPError as error:
-            raise bad_answer(f"the connection to the upstream broke: {error}") from None
+            problem = str(error).partition(":")[0]  # what follows may quote the answer, or its headers
+            raise bad_answer(f"the connection to the upstream broke{problem and f': {problem}'}") from None
         finally:
             if response is not None:
                 with anyio.CancelScope(shield=True):

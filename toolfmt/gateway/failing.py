@@ -58,5 +58,5 @@ def refusal(kind: Trouble, message: str, quoted: object = "", *, param: str | No
 
 def bad_answer(message: str, quoted: object = "") -> UpstreamError:
     """Make the error of an answer that the gateway cannot use; `quoted` is for the client alone."""
-    whole = f"{message}: {quoted}" if quoted else message
+    whole = f"{message}: {quoted}" if str(quoted) else message
     return UpstreamError(Failure(kind="server", message=whole, status=BAD_GATEWAY), logged=message)
