@@ -272,7 +272,7 @@ def test_open_streams_end_before_the_server_does() -> None:
     def answer() -> Iterator[bytes]:
         yield head()
         yield BEGUN
-        assert go_on.wait(60)
+        assert go_on.wait(300)
         yield ENDED
 
     answers: list[str] = []
@@ -281,7 +281,7 @@ def test_open_streams_end_before_the_server_does() -> None:
         begun = Semaphore(0)
 
         def stream() -> None:
-            with httpx2.stream("POST", url + path, json={**body, "stream": True}, timeout=60) as response:
+            with httpx2.stream("POST", url + path, json={**body, "stream": True}, timeout=300) as response:
                 pieces = response.iter_text()
                 said = [next(pieces)]
                 begun.release()
@@ -291,7 +291,7 @@ def test_open_streams_end_before_the_server_does() -> None:
         for client in clients:
             client.start()
         for _ in clients:
-            assert begun.acquire(timeout=60)
+            assert begun.acquire(timeout=300)
         os.kill(server.pid, signal.SIGTERM)
         next(line for line in server.stderr if "Waiting for connections to close" in line)
         with pytest.raises(httpx2.ConnectError):
@@ -302,3 +302,18 @@ def test_open_streams_end_before_the_server_does() -> None:
         assert server.wait(30) in {0, -signal.SIGTERM}
     assert len(answers) == 100
     assert all("message_stop" in answer for answer in answers)
+
+
+def test_a_server_that_is_told_to_end_serves_until_its_load_balancer_has_noticed(tmp_path: Path) -> None:
+    config = tmp_path / "gateway.toml"
+    whole = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi."}, "finish_reason": "stop"}]}'
+    with raw(lambda: iter([head(b"200 OK", b"application/json"), whole])) as upstream:
+        config.write_text(f'drain_delay = 300\n[backs.it]\nurl = "{upstream.url}"\n[[routes]]\nbacks = ["it"]\n')
+        with started(str(config)) as (server, url):
+            assert httpx2.get(f"{url}/ready", timeout=60).status_code == 200
+            server.terminate()
+            while httpx2.get(f"{url}/ready", timeout=60).status_code != 503:
+                time.sleep(0.05)
+            assert ask("anthropic", url, stream=False).status_code == 200
+            server.terminate()  # once more: at once
+            assert server.wait(60) in {0, -signal.SIGTERM}

@@ -28,15 +28,12 @@ class ExchangeError(Exception):
 
 
 class UpstreamError(ExchangeError):
-    """A back failed; another may be asked if this one was not `reached` or is overloaded."""
-
-    reached = True
-    """Whether the back has received the request."""
+    """A back failed."""
 
     @property
     def elsewhere(self) -> bool:
         """Whether another back may be asked."""
-        return not self.reached or self.failure.kind in {"overloaded", "rate_limit"}
+        return isinstance(self, UnreachedError) or self.failure.kind in {"overloaded", "rate_limit"}
 
     @property
     def reason(self) -> int | str:
@@ -45,9 +42,7 @@ class UpstreamError(ExchangeError):
 
 
 class UnreachedError(UpstreamError):
-    """A back never received the request."""
-
-    reached = False
+    """A back never received the request, so another may be asked."""
 
 
 def refusal(kind: Trouble, message: str, quoted: object = "", *, param: str | None = None) -> ExchangeError:
