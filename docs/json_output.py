@@ -109,6 +109,7 @@ statistics = shape(
         "unreadable_because": list[reason],
         "results_of_no_call": int,
         "damaged_lines": int,
+        "endings": dict[str, int],
         "tokens": NotRequired[tokens],
         "formats": dict[str, int],
         "messages": dict[str, int],

@@ -155,6 +155,7 @@ def test_two_rows_with_one_id_do_not_share_an_answer(run: Run, tmp_path: Path) -
         ("convert", "--to", "anthropic", "--out", tmp_path / "all.jsonl", "--resume"),  # which reads the second alone
         ("stats",),
         ("check",),
+        ("view",),
     ):
         code, _, err = run(*command, first, second, "--answers", answers)
         assert (code, reason in err) == (2, True), err

@@ -145,6 +145,33 @@ def test_an_answer_alone_that_was_cut_off_is_a_loss(run: Run) -> None:
         assert (code, "ending dropped at" in err) == (2, True), err
 
 
+@pytest.mark.parametrize(
+    ("row", "stop"),
+    [
+        *(({"request": asked, "response": answer}, stop) for asked, answer, stop in CUT),
+        *((answer, stop) for _, answer, stop in CUT),
+        ({"request": ASKED, "output": "Once", "stop_reason": "max_tokens"}, "length"),
+        (
+            {"messages": [*ASKED["messages"], {"role": "assistant", "content": "O", "finish_reason": "length"}]},
+            "length",
+        ),
+    ],
+)
+def test_each_command_says_that_an_answer_was_cut_off_or_blocked(run: Run, tmp_path: Path, row: Any, stop: str) -> None:
+    words, text = f"1 answer is cut off or blocked: {stop} 1", json.dumps(row) + "\n"
+    for command in ("stats", "view", "check"):
+        assert words in run(command, stdin=text)[2], command
+    assert json.loads(run("stats", "--json", stdin=text)[1])["endings"] == {stop: 1}
+    assert run("view", "--out", str(page := tmp_path / "page.html"), stdin=text)[0] == 0
+    assert words in page.read_text("utf-8")
+
+
+def test_an_answer_that_ended_is_not_mentioned(run: Run) -> None:
+    text = json.dumps({"request": ASKED, "response": _chat("stop")}) + "\n"
+    for command in ("stats", "view", "check"):
+        assert "cut off" not in run(command, stdin=text)[2]
+
+
 BAD = b'{"messages": [{"role": "user", "content": "caf\xe9"}, {"role": "assistant", "content": "Hi."}]}'
 GOOD = b'{"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}'
 

@@ -59,6 +59,7 @@ def test_everything_is_counted(run: Run) -> None:
         ],
         "results_of_no_call": 1,
         "damaged_lines": 0,
+        "endings": {},
         "formats": {"openai-chat": 1, "anthropic": 1},
         "messages": {"user": 3, "assistant": 2, "tool": 2, "system": 1},
         "tools": {

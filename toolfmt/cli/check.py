@@ -1,22 +1,22 @@
 """`toolfmt check`: what a provider would refuse."""
 
+from collections import Counter
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from toolfmt.cli.files import Files
-from toolfmt.cli.output import note, write_json_line, write_table
+from toolfmt.cli.output import ended, note, write_json_line, write_table
 from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.picks import Picked
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ConversionError, ParseError, UnrepresentableError
-from toolfmt.transcripts.check import Finding
+from toolfmt.transcripts.check import Finding, unreadable
 from toolfmt.transcripts.check import check as checked
 from toolfmt.transcripts.convert import convert
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.parts.session_lines import damaged_lines
-from toolfmt.transcripts.reading import read as transcript
 
 
 def check(
@@ -39,10 +39,11 @@ def check(
     reading, picked = files.reading(given), files.picked()
     count = wrong = placed = readable = 0
     table: list[tuple[str, ...]] = []
+    endings: Counter[str] = Counter()
     joined = Joined(picked.answers)
     for batch in reading.all(given):
         for row in batch.rows():
-            found = _findings(row, picked, target)
+            found = _findings(row, picked, target, endings)
             placed += files.has_place(row)
             joined.add(picked.joins(row))
             readable += all(one.rule != "unreadable" for one in found)
@@ -57,15 +58,18 @@ def check(
     if table:
         write_table(("conversation", "rule", "path", "what is wrong"), table)
     files.note_unplaced(placed, readable, joined)
+    if cut := ended(endings):
+        note(cut)
     note(f"{count} checked, {wrong} would be refused{'' if count else ': the input is empty'}")
     return 1 if wrong or not count else 0
 
 
-def _findings(row: Row, picked: Picked, target: str | None) -> tuple[Finding, ...]:
+def _findings(row: Row, picked: Picked, target: str | None, endings: Counter[str]) -> tuple[Finding, ...]:
     try:
-        found = picked.pick(row.value)
+        found, transcript = picked.read(row.value)
         value, read = found.value, found.format.name
-        for line in damaged_lines(transcript(value, found.format)) if found.format.session else ():
+        endings.update(found.endings(transcript))
+        for line in damaged_lines(transcript):
             note(f"{row.file}: line {line} is damaged, and is left out")
         if target is None and found.at and not picked.at and found.format.rules.trained:
             what = f"the conversation is inside the row, and a trainer reads the row alone: convert it to {read}"
@@ -76,4 +80,4 @@ def _findings(row: Row, picked: Picked, target: str | None) -> tuple[Finding, ..
     except ConversionError as error:
         return (Finding("empty", "", str(error)),)
     except (ParseError, UnrepresentableError) as error:
-        return (Finding("unreadable", "", str(error)),)
+        return (unreadable(str(error)),)

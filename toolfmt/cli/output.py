@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from itertools import pairwise
@@ -82,6 +82,13 @@ def note_reasons(reasons: Iterable[JsonObject], what: str) -> None:
 def counted_as(count: int, noun: str) -> str:
     """Write a number and what it counts."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def ended(endings: Mapping[str, int]) -> str:
+    """Say how many answers are cut off or blocked, and why; "" if none is."""
+    many = sum(endings.values())
+    why = ", ".join(f"{word} {count}" for word, count in endings.items())
+    return f"{counted_as(many, 'answer')} {'is' if many == 1 else 'are'} cut off or blocked: {why}" if many else ""
 
 
 def write(text: str) -> None:

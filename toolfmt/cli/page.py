@@ -187,8 +187,10 @@ class Shown:
     turns: Sequence[Turn] = ()
     tools: Sequence[Block] = ()
     reason: str = ""
-    beside: Sequence[str] = ()
-    """What else its file contains that is not shown."""
+    ended: str = ""
+    """That answers are cut off or blocked."""
+    notes: Sequence[str] = ()
+    """What to say of it: the reason, what else its file contains, how answers ended."""
 
     @property
     def about(self) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from toolfmt.cli.files import Files, check_jobs, progress
-from toolfmt.cli.output import counted_as, note, note_reasons, write_json, write_table
+from toolfmt.cli.output import counted_as, ended, note, note_reasons, write_json, write_table
 from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.engines import mapped
 from toolfmt.corpora.sources import STDIN, sources
@@ -66,5 +66,7 @@ def _show(report: JsonObject) -> None:
         note(f"{tokens['all']} tokens, {tokens['longest']} in the longest conversation")
     if orphans := report["results_of_no_call"]:
         note("1 result answers no call" if orphans == 1 else f"{orphans} results answer no call")
+    if cut := ended(report["endings"]):
+        note(cut)
     if damaged := report["damaged_lines"]:
         note(f"{counted_as(damaged, 'line')} of sessions left out as damaged: `toolfmt check` names them")

@@ -1,6 +1,7 @@
 """`toolfmt view`: show conversations."""
 
 import sys
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from toolfmt.cli.files import Files, refuse_new_folders
-from toolfmt.cli.output import UsageError, counted_as, make_console, note, visible
+from toolfmt.cli.output import UsageError, counted_as, ended, make_console, note, visible
 from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
 from toolfmt.conversation import Transcript
+from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.rows import Row, place
 from toolfmt.corpora.sources import STDIN, Source, sources
 from toolfmt.corpora.targets import check_shared, check_writable, write_own
@@ -56,8 +58,13 @@ def view(
     if out is not None:
         _check_page(out, found)
     most = limit or (_PAGE if out is not None else 1)
-    rows = _rows(found, row, files)
+    joined = Joined(files.picked().answers)
+    every = _rows(found, files, joined)
+    rows = every if row is None else islice((one for one in every if one.line == row), 1)
     taken = list(islice(rows, most))
+    left = out is not None and limit is None and next(rows, None) is not None
+    if files.answers:
+        deque(every, 0)  # a later row may have the id of one that is shown
     shown = [_shown(one, files) for one in taken]
     if not shown:
         at = "" if row is None else f" at {row}; lines and rows are counted from 1"
@@ -69,16 +76,13 @@ def view(
         title = shown[0].title if len(shown) == 1 else visible(" ".join(given))
         write_own(out, page(title, shown))
         note(f"{out} shows {counted_as(len(shown), 'conversation')}")
-        if limit is None and next(rows, None) is not None:
+        if left:
             note(f"the page shows the first {most} conversations: --limit says how many")
     else:
         _print(shown, shorten=sys.stdout.isatty() and not full)
-    files.note_unplaced(sum(map(files.has_place, taken)), len(shown) - len(unread))
-    for one in unread:
-        note(f"{one.title}: {one.reason}")
-    for one in shown:
-        if one.beside:
-            note(f"{one.title}: not shown: {', '.join(one.beside)}")
+    files.note_unplaced(sum(map(files.has_place, taken)), len(shown) - len(unread), joined)
+    for title, words in ((one.title, words) for one in shown for words in one.notes):
+        note(f"{title}: {words}")
     return 1 if unread else 0
 
 
@@ -90,23 +94,26 @@ def _check_page(out: Path, given: Iterable[Source]) -> None:
     check_shared([("--out", out)], [one.path for one in given])
 
 
-def _rows(given: Sequence[Source], row: int | None, files: Files) -> Iterator[Row]:
-    found = chain.from_iterable(batch.rows() for batch in files.reading(given).all(given))
-    return found if row is None else islice((one for one in found if one.line == row), 1)
+def _rows(given: Sequence[Source], files: Files, joined: Joined) -> Iterator[Row]:
+    for row in chain.from_iterable(batch.rows() for batch in files.reading(given).all(given)):
+        joined.add(files.picked().joins(row))
+        yield row
 
 
 def _shown(row: Row, files: Files) -> Shown:
     title = visible(place(row))
     try:
-        made, transcript = files.picked().read(row.value)
+        found, transcript = files.picked().read(row.value)
     except ParseError as error:
-        return Shown(title=title, reason=visible(str(error)))
+        return Shown(title=title, reason=(reason := visible(str(error))), notes=[reason])
+    left = [*_beside(transcript)] if found.format.session else []
     return Shown(
         title=title,
-        format=made.name,
+        format=found.format.name,
         turns=tuple(turns(transcript)),
         tools=tools(transcript),
-        beside=tuple(_beside(transcript)) if made.session else (),
+        ended=(cut := ended(Counter(found.endings(transcript)))),
+        notes=[*([f"not shown: {', '.join(left)}"] if left else []), *([cut] if cut else [])],
     )
 
 

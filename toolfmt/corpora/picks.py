@@ -10,7 +10,7 @@ Batch API), and so are exchanges that a gateway has recorded, which say their fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,7 @@ from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.exchanges import exchanged, inside, shared_format, without
 from toolfmt.transcripts.format import TranscriptFormat
 from toolfmt.transcripts.formats import find, formats
-from toolfmt.transcripts.parts.endings import ORDINARY, Stop
+from toolfmt.transcripts.parts.endings import ORDINARY, STOPS, Stop, ended_word
 from toolfmt.transcripts.reading import read
 from toolfmt.transcripts.recognising import origin, recognised
 
@@ -66,6 +66,14 @@ class Pick:
     def losses(self) -> tuple[Loss, ...]:
         """That an answer is cut off or blocked, which its conversation does not say."""
         return () if self.stop in ORDINARY else (Loss("ending", self.at, "dropped", str(self.stop)),)
+
+    def endings(self, transcript: Transcript) -> Iterator[Stop]:
+        """Yield why each answer is cut off or blocked that is, as its row or the conversation says."""
+        if self.stop is not None and self.stop not in ORDINARY:
+            yield self.stop
+        for extra in (transcript.extra, *(message.extra for message in transcript.messages)):
+            if word := ended_word(extra):
+                yield STOPS[word]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +116,10 @@ class Picked:
             except ParseError:
                 raise error from None
 
-    def read(self, row: JsonValue) -> tuple[TranscriptFormat, Transcript]:
-        """Read a row's conversation: its format and the transcript."""
+    def read(self, row: JsonValue) -> tuple[Pick, Transcript]:
+        """Find a row's conversation and read it."""
         picked = self.pick(row)
-        return picked.format, read(picked.value, picked.format)
+        return picked, read(picked.value, picked.format)
 
     def has_place(self, row: JsonValue) -> bool:
         """Whether a row has the place that is named; False if none is."""

@@ -50,7 +50,7 @@ def ended_at(row: JsonValue, pointer: str) -> Stop | None:
     """Return why an answer ended, if the row says so beside it."""
     beside = [found for path, found in _around(row, pointer) if path != pointer and is_object(found)]
     words = (ended_word(value, key) for found in beside for key, value in found.items() if isinstance(value, str))
-    return next((STOPS.get(word, "length") for word in words if word), None)
+    return next((STOPS[word] for word in words if word), None)
 
 
 def _around(row: JsonValue, pointer: str) -> Iterator[tuple[str, JsonValue]]:

@@ -63,18 +63,21 @@ class Statistics:
     """Rows that have the place that was named."""
     formats: Counter[str] = field(default_factory=Counter[str])
     messages: Counter[str] = field(default_factory=Counter[str])
+    endings: Counter[str] = field(default_factory=Counter[str])
+    """Why answers are cut off or blocked."""
     tools: defaultdict[str, ToolCount] = field(default_factory=lambda: defaultdict[str, ToolCount](ToolCount))
 
     def add(self, value: JsonValue, picked: Picked, tokenizer: str = "") -> None:
         """Count the conversation of a row; raises ParseError if it cannot be read."""
         self.placed += picked.has_place(value)
-        made, transcript = picked.read(value)
+        found, transcript = picked.read(value)
         if tokenizer:
             tokens = count_tokens(transcript, tokenizer)
             self.tokens += tokens
             self.longest = max(self.longest, tokens)
         self.conversations += 1
-        self.formats[made.name] += 1
+        self.formats[found.format.name] += 1
+        self.endings.update(found.endings(transcript))
         self.damaged += len(damaged_lines(transcript))
         self.count(transcript)
 
@@ -97,6 +100,7 @@ class Statistics:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
         self.formats.update(other.formats)
+        self.endings.update(other.endings)
         self.messages.update(other.messages)
         for name, count in other.tools.items():
             self.tools[name].merge(count)
@@ -110,6 +114,7 @@ class Statistics:
             "unreadable_because": self.reasons.report(),
             "results_of_no_call": self.orphans,
             "damaged_lines": self.damaged,
+            "endings": dict(self.endings.most_common()),
             **({"tokens": {"all": self.tokens, "longest": self.longest}} if self.tokens else {}),
             "formats": dict(self.formats.most_common()),
             "messages": dict(self.messages.most_common()),

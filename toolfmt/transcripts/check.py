@@ -97,11 +97,11 @@ def check(value: JsonValue, *, format: str = "auto") -> tuple[Finding, ...]:  # 
             refused = dict.fromkeys(refusals(transcript, made.name))
             found.extend(Finding("setting", path, reason) for path, reason in refused)
     except ParseError as error:
-        found.append(_unreadable(str(error)))
+        found.append(unreadable(str(error)))
     return tuple(found)
 
 
-def _unreadable(message: str) -> Finding:
+def unreadable(message: str) -> Finding:
     """Make a finding of a reader's message, with the place that it begins with."""
     path, colon, reason = message.partition(": ")
     return Finding("unreadable", path, reason) if colon and path.startswith("/") else Finding("unreadable", "", message)

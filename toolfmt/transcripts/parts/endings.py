@@ -6,7 +6,7 @@ ended_word({"stop_reason": "refusal"})         "refusal"
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias
 
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
@@ -64,15 +64,18 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     "STOP_SEQUENCE": "stop_sequence",
     "ERROR": "length",
     "TIMEOUT": "length",
+    # ours
+    "malformed_call": "malformed_call",
+    "pause": "pause",
 }
-"""Every provider's words for reasons other than `stop`."""
+"""Every provider's words for reasons other than `stop`, and our own."""
 UNFINISHED: Final[frozenset[Stop | None]] = frozenset({None, "length", "malformed_call"})
 """The reasons after which an open call does not count."""
 ORDINARY: Final[frozenset[Stop | None]] = frozenset({None, "stop", "tool_calls", "stop_sequence"})
 """The reasons of an answer that is complete, or None if none is given."""
 
 
-_CUT: Final = frozenset({*(word for word, stop in STOPS.items() if stop not in ORDINARY), *get_args(Stop)}) - ORDINARY
+_CUT: Final = frozenset(word for word, stop in STOPS.items() if stop not in ORDINARY)
 _ENDING_KEYS: Final = frozenset({"finishreason", "stopreason", "donereason"})
 
 
