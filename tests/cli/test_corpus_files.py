@@ -191,3 +191,18 @@ def test_the_provider_is_the_target_of_a_check(run: Any, tmp_path: Path) -> None
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({"messages": [{"role": "user", "content": " "}]}) + "\n", encoding="utf-8")
     assert run("check", path, "--provider", "anthropic", "--json") == run("check", path, "--to", "anthropic", "--json")
+
+
+def test_what_a_folder_leaves_out_is_named(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / ".data"
+    (folder / ".git" / "objects").mkdir(parents=True)
+    for name in (".git/objects/a.jsonl", ".hidden.jsonl", "a.jsonl", "b.txt", "c.md"):
+        (folder / name).write_text(json.dumps({"messages": [{"role": "user", "content": name}]}), "utf-8")
+    code, out, err = run("convert", folder, "--to", "openai-chat")
+    assert (code, json.loads(out)["messages"][0]["content"]) == (0, "a.jsonl"), err
+    left = ", ".join(str(folder / name) for name in (".git", ".hidden.jsonl", "b.txt"))
+    assert f"not read, because of their names: {left} and 1 more" in err
+    for command in ("stats", "check", "view"):
+        assert f"{left} and 1 more" in run(command, folder)[2]
+    code, _, err = run("stats", folder / ".hidden.jsonl")
+    assert (code, "not read" in err) == (0, False)

@@ -10,7 +10,6 @@ from toolfmt.cli.output import ended, note, write_json_line, write_table
 from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.picks import Picked
 from toolfmt.corpora.rows import Row, place
-from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.errors import ConversionError, ParseError, UnrepresentableError
 from toolfmt.transcripts.check import Finding, unreadable
 from toolfmt.transcripts.check import check as checked
@@ -35,7 +34,7 @@ def check(
     findings, or no conversations.
     """
     target = None if to is None else find(to).name
-    given = sources(paths or (STDIN,))
+    given = files.sources(paths)
     reading, picked = files.reading(given), files.picked()
     count = wrong = placed = readable = 0
     table: list[tuple[str, ...]] = []

@@ -108,7 +108,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     command stopped.
     """
     check_jobs(jobs)
-    given = sources(paths or (STDIN,))
+    given = files.sources(paths)
     reading, picked = files.reading(given), files.picked()
     goal = find(to).name
     out = None if out == STDIN else out

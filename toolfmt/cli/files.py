@@ -24,6 +24,8 @@ from toolfmt.transcripts.formats import find
 AUTO = "auto"
 _PAUSE: Final = 30
 """Seconds between two lines of progress."""
+_NAMED: Final = 3
+"""How many of the files that are left out of folders are named."""
 
 
 @Parameter(name="*", group="What is read")
@@ -86,6 +88,15 @@ class Files:
             {"--column": bool(self.column) and not any(one.is_table for one in given)}, "a Parquet file is read"
         )
         return ReadOptions(self.picked().formats, self.column, self.max_row)
+
+    def sources(self, paths: Sequence[str]) -> list[Source]:
+        """Find the files to read, and name in a note those that are left out of folders."""
+        left: list[str] = []
+        found = sources(paths or (STDIN,), left)
+        if left:
+            more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+            note(f"not read, because of their names: {', '.join(left[:_NAMED])}{more}")
+        return found
 
     def has_place(self, row: Row) -> bool:
         """Whether a row has the place that is named; False if none is."""

@@ -9,7 +9,6 @@ from toolfmt.cli.files import Files, check_jobs, progress
 from toolfmt.cli.output import counted_as, ended, note, note_reasons, write_json, write_table
 from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.engines import mapped
-from toolfmt.corpora.sources import STDIN, sources
 from toolfmt.corpora.statistics import Statistics, count_batch
 from toolfmt.corpora.tokens import load
 from toolfmt.model import JsonObject
@@ -31,7 +30,7 @@ def stats(
     check_jobs(jobs)
     if tokenizer:
         load(tokenizer)
-    given = sources(paths or (STDIN,))
+    given = files.sources(paths)
     reading = files.reading(given)
     total, joined = Statistics(), Joined(files.picked().answers)
     with progress(given) as step:

@@ -15,7 +15,7 @@ from toolfmt.cli.page import Block, Shown, Turn, page, tools, turns
 from toolfmt.conversation import Transcript
 from toolfmt.corpora.answer_files import Joined
 from toolfmt.corpora.rows import Row, place
-from toolfmt.corpora.sources import STDIN, Source, sources
+from toolfmt.corpora.sources import STDIN, Source
 from toolfmt.corpora.targets import check_shared, check_writable, write_own
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
@@ -54,7 +54,7 @@ def view(
     if limit is not None and limit < 1:
         raise UsageError("--limit is 1 or more")
     given = paths or (STDIN,)
-    found = sources(given)
+    found = files.sources(paths)
     if out is not None:
         _check_page(out, found)
     most = limit or (_PAGE if out is not None else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -50,11 +51,14 @@ class Source:
         return self.path.endswith(TABLES)
 
 
-def sources(paths: Iterable[str]) -> list[Source]:
-    """Find the files given by names, folders and globs, each once; raises CorpusError if there are none."""
+def sources(paths: Iterable[str], left: list[str] | None = None) -> list[Source]:
+    """Find the files given by names, folders and globs, each once; raises CorpusError if there are none.
+
+    The files and hidden folders that are left out of folders are added to `left`.
+    """
     found: dict[str, Source] = {}
     for path in paths:
-        inside = [Source(path, "stdin.jsonl")] if path == STDIN else list(_files(path))
+        inside = [Source(path, "stdin.jsonl")] if path == STDIN else list(_files(path, [] if left is None else left))
         if not inside:
             raise CorpusError(f"{path}: no files of conversations (.json, .jsonl, .ndjson, also .gz or .zst; .parquet)")
         for source in inside:
@@ -74,15 +78,21 @@ def is_known(name: str) -> bool:
     return stem(name).endswith(_KNOWN)
 
 
-def _files(path: str) -> Iterator[Source]:
+def _files(path: str, left: list[str]) -> Iterator[Source]:
     if has_magic(path) and not Path(path).exists():
         for name in sorted(glob(path, recursive=True)):  # noqa: PTH207 - a pattern may be absolute
-            yield from _files(name)
+            yield from _files(name, left)
         return
     folder = Path(path)
     if not folder.is_dir():
         yield Source(path, folder.name)
         return
-    for file in sorted(folder.rglob("*")):
-        if is_known(file.name) and file.is_file():
-            yield Source(str(file), file.relative_to(folder).as_posix())
+    files: list[Path] = []
+    for inside, folders, names in os.walk(folder):
+        hidden = [name for name in folders if name.startswith(".")]
+        folders[:] = [name for name in folders if name not in hidden]
+        taken = [name for name in names if is_known(name) and not name.startswith(".")]
+        files += [file for name in taken if (file := Path(inside, name)).is_file()]
+        left += [str(Path(inside, name)) for name in sorted({*hidden, *names}.difference(taken))]
+    for file in sorted(files):
+        yield Source(str(file), file.relative_to(folder).as_posix())
