@@ -139,6 +139,18 @@ def test_a_stream_that_breaks_off_is_no_answer(run: Run, answer: Any) -> None:
     assert (code, out, "the stream of the answer breaks off before its end" in err) == (2, "", True)
 
 
+def test_a_stream_that_ends_without_a_reason_is_an_answer(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "losses.json"
+    row = {"request": ASKED, "response": f"{_stream(PIECE)}data: [DONE]\n\n"}
+    code, out, err = run(*TRAIN, "--report", str(report), stdin=json.dumps(row) + "\n")
+    assert (code, json.loads(out)["messages"][-1]["content"]) == (0, "Once"), err
+    (loss,) = (one for one in json.loads(report.read_bytes())["losses"] if one["severity"] != "bookkeeping")
+    assert (loss["code"], loss["examples"][0]["detail"]) == ("ending", "unstated")
+    assert "1 answer cut off, blocked or ended without a reason: unstated 1" in run("stats", stdin=json.dumps(row))[2]
+    row = {"request": ASKED, "response": "data: [DONE]\n\n"}
+    assert run(*TRAIN, stdin=json.dumps(row) + "\n")[:2] == (2, "")
+
+
 def test_an_answer_alone_that_was_cut_off_is_a_loss(run: Run) -> None:
     for _, answer, _ in CUT:
         code, _, err = run("convert", "--to", "langchain", "--strict", stdin=json.dumps(answer))
@@ -158,7 +170,7 @@ def test_an_answer_alone_that_was_cut_off_is_a_loss(run: Run) -> None:
     ],
 )
 def test_each_command_says_that_an_answer_was_cut_off_or_blocked(run: Run, tmp_path: Path, row: Any, stop: str) -> None:
-    words, text = f"1 answer is cut off or blocked: {stop} 1", json.dumps(row) + "\n"
+    words, text = f"1 answer cut off, blocked or ended without a reason: {stop} 1", json.dumps(row) + "\n"
     for command in ("stats", "view", "check"):
         assert words in run(command, stdin=text)[2], command
     assert json.loads(run("stats", "--json", stdin=text)[1])["endings"] == {stop: 1}

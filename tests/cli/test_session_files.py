@@ -196,3 +196,27 @@ def test_sessions_one_after_the_other_are_conversations(run: Run, tmp_path: Path
     back = line(6, "user", "More.", 2)
     path.write_text("".join(f"{json.dumps(one)}\n" for one in [*SESSIONS["claude-code"], *again, back]), "utf-8")
     assert run("stats", path)[2].endswith("toolfmt: 1 conversation, 0 unreadable\n")
+
+
+def test_rollouts_one_after_the_other_are_conversations_of_their_own(run: Run, tmp_path: Path) -> None:
+    def line(kind: str, payload: Any) -> str:
+        return json.dumps({"timestamp": "2026-06-06T10:00:00.000Z", "type": kind, "payload": payload}) + "\n"
+
+    def said(role: str, text: str) -> str:
+        content = [{"type": "input_text", "text": text}]
+        return line("response_item", {"type": "message", "role": role, "content": content})
+
+    def first(name: str) -> str:
+        return line("session_meta", {"id": name, "cwd": "/"}) + line("turn_context", {"cwd": "/"})
+
+    one = first("a") + said("user", "A1") + first("a") + said("user", "A2")  # it goes on
+    forked = first("b") + first("a") + said("user", "A1") + said("user", "B1")
+    old = json.dumps({"id": "c", "timestamp": "2026", "instructions": None}) + "\n"
+    old += json.dumps({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "C1"}]}) + "\n"
+    path = tmp_path / "all.jsonl"
+    path.write_text(one + forked + old + first("d") + said("user", "D1"), "utf-8")
+    code, out, err = run("convert", path, "--to", "openai-chat")
+    found = [[message["content"] for message in json.loads(line)["messages"]] for line in out.splitlines()]
+    assert (code, found) == (0, [["A1", "A2"], ["A1", "B1"], ["C1"], ["D1"]]), err
+    path.write_text(one, "utf-8")
+    assert "1 converted" in run("convert", path, "--to", "openai-chat")[2]

@@ -37,6 +37,10 @@ def test_a_conversation_of_nothing_known_is_refused(source: str, value: Any, tar
         {"choices": [{"message": None}]},
         {"choices": [{}]},
         {"candidates": [{"content": None}]},
+        {"output": []},
+        {"object": "response", "output": []},
+        {"output": {"message": None}},
+        {"steps": []},
     ],
 )
 def test_an_answer_without_a_message_is_refused(answer: Any) -> None:
@@ -56,6 +60,8 @@ def test_an_answer_of_nothing_is_refused(answer: object) -> None:
         {"choices": [{"message": {"role": "assistant", "content": None}, "finish_reason": "stop"}]},
         {"choices": [{"message": {"role": "assistant", "content": ""}}]},
         {"candidates": [{"finishReason": "SAFETY"}]},
+        {"object": "response", "status": "completed", "output": []},
+        {"output": {"message": {"role": "assistant", "content": []}}},
     ],
 )
 def test_an_empty_message_is_an_answer(answer: Any) -> None:

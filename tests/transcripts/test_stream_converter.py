@@ -689,3 +689,21 @@ def item_events(item: dict[str, Any]) -> list[dict[str, Any]]:
         {"type": "response.output_item.added", "output_index": 0, "item": {**item, "input": "", "arguments": ""}},
         {"type": "response.output_item.done", "output_index": 0, "item": item},
     ]
+
+
+@pytest.mark.parametrize("call", [False, True])
+def test_a_stream_that_ends_without_a_reason_is_whole(call: bool) -> None:  # noqa: FBT001
+    asked = {"index": 0, "id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    delta = {"role": "assistant", "content": "Hi."} | ({"tool_calls": [asked]} if call else {})
+    text = f"data: {json.dumps({'object': 'chat.completion.chunk', 'choices': [{'index': 0, 'delta': delta}]})}\n\n"
+    for done in (True, False):
+        relay = StreamConverter("openai-chat", "anthropic", id="m")
+        out = relay.feed_text(text) + relay.feed_text("data: [DONE]\n\n" if done else "") + relay.close_text()
+        assert ("message_stop" in out, relay.info.error is None) == (done, done)
+        assert [(one.code, one.detail) for one in relay.losses] == ([("ending", "unstated")] if done else [])
+        if done:
+            assert f'"stop_reason":"{"tool_use" if call else "end_turn"}"' in out
+    read = read_stream([text + "data: [DONE]\n\n"])
+    events = list(read)
+    assert [one.name for one in ParseResult(tuple(events)).calls] == (["f"] if call else [])
+    assert [one.kind for one in events if isinstance(one, Notice)] == ["no_reason"]

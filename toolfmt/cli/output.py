@@ -85,10 +85,10 @@ def counted_as(count: int, noun: str) -> str:
 
 
 def ended(endings: Mapping[str, int]) -> str:
-    """Say how many answers are cut off or blocked, and why; "" if none is."""
+    """Say how many answers are cut off, blocked or ended without a reason; "" if none is."""
     many = sum(endings.values())
     why = ", ".join(f"{word} {count}" for word, count in endings.items())
-    return f"{counted_as(many, 'answer')} {'is' if many == 1 else 'are'} cut off or blocked: {why}" if many else ""
+    return f"{counted_as(many, 'answer')} cut off, blocked or ended without a reason: {why}" if many else ""
 
 
 def write(text: str) -> None:

@@ -64,8 +64,9 @@ def _has_message(response: object) -> bool:
     if not is_object(value):
         return True
     choices = [objects_at(value, api.choices) for api in ANSWERS.values() if api.choices in value]
-    if is_object(output := value.get("output")):
-        choices.append([output])
+    for key in value.keys() & {"output", "steps"}:
+        found = value[key]
+        choices.append([found] if is_object(found) else [{"item": item} for item in objects_at(value, key)])
     return all(any(is_object(part) for choice in listed for part in choice.values()) for listed in choices)
 
 
@@ -126,6 +127,8 @@ class AnswerReader:
             if self._broken is None:
                 for data in self._text.feed(piece + self._line_end):
                     events += self._value(data)
+                if self._text.done:
+                    self.terminate()
         except ParseError as error:
             self._broken = error  # what arrived before it is returned first
         if self._broken is not None and not events:
@@ -154,11 +157,18 @@ class AnswerReader:
             raise ParseError(f"a field of an answer has the wrong type: {error}") from error
         return self._made.take()
 
+    def terminate(self) -> None:
+        """Take note of the stream's `[DONE]`: an answer that has begun is complete, even if no reason was given."""
+        if self._latest is not APART and self.info.stop is None and self.info.failure is None:
+            self._made.ended("unstated")
+
     def close(self) -> list[Event]:
         """Finish reading and return the remaining events."""
         if self._broken is not None:
             raise self._broken
         events = [event for data in (self._text.close() if self._text else ()) for event in self._value(data)]
+        if self._text is not None and self._text.done:
+            self.terminate()
         self._made.close()
         return [*events, *self._made.take()]
 

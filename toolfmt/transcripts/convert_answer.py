@@ -93,7 +93,7 @@ def converted_answer(  # noqa: PLR0913, PLR0917 - what an answer has
     origin = find(name)
     with reraise_as_parse_error(name, value):
         answers = [origin.read(opened).messages for opened in origin_api.open(value)]
-        if not answers and info.stop is None:
+        if not any(answers) and info.stop is None:
             raise ParseError(f"{name}: the answer has no message")
         kept = answers if api.several else answers[:1]
         answered = [part for message in answers[0] for part in message.parts] if answers else []

@@ -40,6 +40,8 @@ class EventText:
         self._data: list[str] = []
         self._size = 0
         self._broken: ParseError | None = None
+        self.done = False
+        """Whether `[DONE]` has arrived."""
 
     def feed(self, text: str | bytes) -> list[str]:
         """Return the data of each event that is complete; raises `ParseError` for bytes that are not UTF-8.
@@ -100,7 +102,9 @@ class EventText:
             data = "\n".join(self._data)
             self._data.clear()
             self._size = 0
-            if data.strip() != DONE:
+            if data.strip() == DONE:
+                self.done = True
+            else:
                 found.append(data)
 
     def _bounded(self, size: int) -> None:

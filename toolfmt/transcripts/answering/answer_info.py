@@ -127,7 +127,7 @@ def stopped(info: AnswerInfo, *, cut: Stop | None, calls: bool) -> Stop:
         return stop
     if cut is not None or stop is None:
         return cut or "length"
-    return ("tool_calls" if calls else "stop") if stop in ("stop", "tool_calls") else stop
+    return ("tool_calls" if calls else "stop") if stop in ("stop", "tool_calls", "unstated") else stop
 
 
 def ended_by(failed: CallFailed, begun: Container[int]) -> Stop | None:

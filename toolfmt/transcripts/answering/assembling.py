@@ -34,8 +34,8 @@ ArgumentsForm: TypeAlias = Literal["json", "value", "text"]
 call."""
 
 
-ENDINGS: Final[Mapping[Stop, str]] = {"length": "cut_off", "content_filter": "blocked"}
-"""The notices of answers that a limit, or a filter, ended."""
+ENDINGS: Final[Mapping[Stop, str]] = {"length": "cut_off", "content_filter": "blocked", "unstated": "no_reason"}
+"""The notices of answers that a limit or a filter ended, or that ended without a reason."""
 _DROPPED: Final = ("provider_part", "choice")
 """The notices of content without events."""
 
@@ -280,6 +280,8 @@ class Assembler:
         stop = self.info.stop
         if stop is not None and stop in ENDINGS:
             self.note(ENDINGS[stop], self._reason or stop)
+        if stop == "unstated":
+            self.info.dropped["ending", stop] = None
 
     def finish(self, *, cut: bool = False) -> None:
         """End the calls that are still open."""

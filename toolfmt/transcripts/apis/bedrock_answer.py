@@ -78,6 +78,12 @@ _EVENTS: Final = fields(
 )
 
 
+def _messages(value: JsonObject) -> list[JsonValue]:
+    """Return an answer's message, if there is one."""
+    message = object_at(value, "output").get("message")
+    return [{"role": "assistant", "content": [], **message}] if is_object(message) else []
+
+
 def _read(value: JsonObject, made: Assembler) -> None:
     for block in objects_at(object_at(object_at(value, "output"), "message"), "content"):
         use = object_at(block, "toolUse")
@@ -95,7 +101,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
             made.note("provider_part", str(use["type"]))
         elif use:
             made.whole_call(use.get("name"), use.get("toolUseId"), use.get("input"))
-    made.ended(value.get("stopReason") or "stop")
+    made.ended(value.get("stopReason") or (_messages(value) and "stop"))
     made.tokens(value.get("usage"), _COUNT.read)
 
 
@@ -171,9 +177,7 @@ API: Final = AnswerApi(
         StepShape(lambda value: is_object(value.get("output")) and "message" in value["output"], _read, _KNOWN),
         StepShape(lambda value: len(value) == 1 and next(iter(value)) in _EVENTS, _event, _EVENTS),
     ),
-    open=lambda value: [
-        {"messages": [{"role": "assistant", "content": [], **inner(inner(value, "output"), "message")}]}
-    ],
+    open=lambda value: [{"messages": _messages(value)}],
     close=_close,
     known=_AROUND,
     proves=SIGNER,

@@ -95,7 +95,7 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 def _end(value: JsonObject, made: Assembler) -> None:
     made.tokens(value.get("usage"), _COUNT.read)
-    status = value.get("status", "completed")
+    status = value.get("status", "completed" if value.get("output") != [] else None)
     if status in ("completed", "incomplete"):
         reason = inner(value, "incomplete_details").get("reason")
         made.ended(reason or ("stop" if status == "completed" else status))

@@ -75,7 +75,7 @@ _CODES: Final[Mapping[Severity, Mapping[str, str]]] = {
         "schema": "a constraint or a description in a tool's schema",
         "strict": "whether a call must fit its tool's schema",
         "tool_choice": "which tools may be called",
-        "ending": "that an answer was cut off by a limit, or stopped by a filter",
+        "ending": "that an answer was cut off by a limit, stopped by a filter, or ended without a reason",
         "label": "the rating of an answer, or that it is not to train on",
     },
     "setting": {

@@ -21,7 +21,7 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.families.responses_items import link_items, read_item
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.session_lines import first_lines, kept, read_lines, unwritable
-from toolfmt.transcripts.parts.values import tagged, word
+from toolfmt.transcripts.parts.values import json_at, tagged, word
 
 NAME: Final = "codex"
 _ITEM: Final = "response_item"
@@ -67,6 +67,25 @@ def read(value: JsonValue) -> Transcript:
     return Transcript(tuple(messages), extra=kept(others, messages, NAME, _OWN))
 
 
+def begins(text: str) -> list[int]:
+    """Return the numbers of the lines where rollouts begin that are in a file one after the other, counted from 0.
+
+    A rollout that goes on, or that begins with the history of another, has further first lines of its own.
+    """
+    starts, spoken = [0], False
+    known: set[str] = set()
+    for at, line in enumerate(map(json_at, text.split("\n"))):
+        payload, kind = _inside(line) if is_object(line) else (None, None)
+        spoken |= kind == _ITEM
+        if kind == _META:
+            identity = word(payload, "id")
+            if spoken and identity not in known:
+                starts.append(at)
+                known, spoken = set[str](), False
+            known.add(identity)
+    return starts
+
+
 def _inside(line: JsonObject) -> tuple[JsonValue, JsonValue]:
     """Return what a line is around and its type; an item, or the first line, may have no line around it."""
     kind = line.get("type")
@@ -99,6 +118,7 @@ FORMAT: Final = TranscriptFormat(
     write=unwritable(NAME),
     writable=False,
     session=True,
+    begins=begins,
     recognise=recognise,
     rules=Rules(),
     sources=(Provenance(reference="openai/codex, rollout files", revision="0.147.0", kind="observation"),),

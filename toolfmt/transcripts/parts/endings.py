@@ -11,8 +11,13 @@ from typing import Final, Literal, TypeAlias
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
 
-Stop: TypeAlias = Literal["stop", "tool_calls", "stop_sequence", "length", "malformed_call", "content_filter", "pause"]
-"""Why an answer ended: `length` is any premature end, `malformed_call` an unusable call."""
+Stop: TypeAlias = Literal[
+    "stop", "tool_calls", "stop_sequence", "length", "malformed_call", "content_filter", "pause", "unstated"
+]
+"""Why an answer ended: `length` is any premature end, `malformed_call` an unusable call.
+
+`unstated`: the stream reached its end, but gave no reason.
+"""
 
 STOPS: Final[dict[JsonValue, Stop]] = {
     # OpenAI
@@ -67,9 +72,10 @@ STOPS: Final[dict[JsonValue, Stop]] = {
     # ours
     "malformed_call": "malformed_call",
     "pause": "pause",
+    "unstated": "unstated",
 }
 """Every provider's words for reasons other than `stop`, and our own."""
-UNFINISHED: Final[frozenset[Stop | None]] = frozenset({None, "length", "malformed_call"})
+UNFINISHED: Final[frozenset[Stop | None]] = frozenset({None, "length", "malformed_call", "unstated"})
 """The reasons after which an open call does not count."""
 ORDINARY: Final[frozenset[Stop | None]] = frozenset({None, "stop", "tool_calls", "stop_sequence"})
 """The reasons of an answer that is complete, or None if none is given."""

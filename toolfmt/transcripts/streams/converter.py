@@ -112,6 +112,8 @@ class StreamConverter:
                 value = jsontext.loads(data)
                 problem = ""
                 yield from self.feed(value)
+            if self._text.done:
+                self._reader.terminate()
         except ParseError as error:
             yield from self._fail(problem or f"the stream is broken: {error}")
 
