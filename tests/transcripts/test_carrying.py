@@ -478,3 +478,40 @@ def test_the_paragraphs_of_a_thought_are_no_loss_where_they_are_one_text() -> No
     made = convert({"input": [*value["input"], {"role": "assistant", "content": "a"}]}, target="gemini")
     assert "One.\\n\\nTwo." in json.dumps(made.value)
     assert made.losses == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "said"),
+    [
+        (
+            "mcp",
+            [
+                {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "f", "arguments": {}}},
+                {
+                    "jsonrpc": "2.0",
+                    "id": 1,
+                    "result": {"content": [{"type": "resource_link", "uri": "f:/a.md", "name": "a", "title": "T"}]},
+                },
+            ],
+            '<resource_link name=\\"a\\" uri=\\"f:/a.md\\">\\nT\\n</resource_link>',
+        ),
+        (
+            "pydantic-ai",
+            [
+                {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Q"}]},
+                {"kind": "response", "parts": [{"part_kind": "text", "content": "A"}]},
+                {
+                    "kind": "request",
+                    "parts": [{"part_kind": "retry-prompt", "content": [{"loc": ["a"], "msg": "a number"}]}],
+                },
+            ],
+            "a number",
+        ),
+    ],
+)
+def test_a_link_to_a_resource_and_the_errors_of_a_retry_are_carried_as_text(source: str, value: Any, said: str) -> None:
+    for target in ("anthropic", "openai-chat", "openai-responses", "gemini"):
+        made = convert(value, source=source, target=target)
+        assert said in json.dumps(made.value)
+        back = convert(made.value, source=target, target=source, residue=made.residue)
+        assert back.value == value

@@ -43,7 +43,17 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.format import JSON_RESULTS, TranscriptFormat
 from toolfmt.transcripts.parts.citations import anchored
 from toolfmt.transcripts.parts.media import kind_of, known_type
-from toolfmt.transcripts.parts.values import argument_value, content_text, misread, own, plain_text, rest, tagged, word
+from toolfmt.transcripts.parts.values import (
+    argument_value,
+    content_text,
+    json_text,
+    misread,
+    own,
+    plain_text,
+    rest,
+    tagged,
+    word,
+)
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import PartField, arguments, citations, ident, text
 from toolfmt.transcripts.tables.request import RequestTable, objects_in
@@ -285,7 +295,8 @@ def _request(item: JsonObject, before: str) -> Iterator[Message]:
         elif kind == "user-prompt" and is_array(content):
             yield Message("user", PROMPT.read_all(content), extra=rest(part, _PART, NAME))
         else:
-            yield Message("user", (OpaquePart(NAME, part),), extra={_KIND: ""})
+            says = (TextPart(json_text(content)),) if kind == "retry-prompt" else ()
+            yield Message("user", (OpaquePart(NAME, part, says),), extra={_KIND: ""})
 
 
 def _joins(run: list[Message], message: Message) -> bool:

@@ -19,7 +19,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.parts.media import kind_of, known_type, media_type_in
-from toolfmt.transcripts.parts.values import argument_object, arguments_at, own, put_own, rest, word
+from toolfmt.transcripts.parts.values import argument_object, arguments_at, own, put_own, rest, tagged, word
 
 NAME: Final = "mcp"
 CALL: Final = "tools/call"
@@ -108,6 +108,10 @@ def read_block(item: JsonValue) -> Content:
         if found is not None:
             found.extra |= rest(item, {"type", "resource"}, NAME)
             return found
+    if kind == "resource_link":
+        name = word(item, "name")
+        about = word(item, "description") or word(item, "title") or name
+        return OpaquePart(NAME, item, (tagged("resource_link", about, name=name, uri=word(item, "uri")),))
     return OpaquePart(NAME, item)
 
 
