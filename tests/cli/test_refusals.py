@@ -298,7 +298,11 @@ def test_the_fault_is_named_without_a_format(run: Run, row: str, fault: str) -> 
             [{"type": "function", "function": {"name": "sky", "parameters": {"type": "object"}}}],
             "declarations of tools: sky",
         ),
-        ([{"name": "sky", "input_schema": {"type": "object"}}], "declarations of tools: sky"),
+        (
+            [{"name": "sky", "input_schema": {"type": "object"}}],
+            "declarations of tools: sky; `manifest` shows them to a model, `parse` checks calls of them",
+        ),
+        ({"mcpServers": {"sky": {"command": "sky"}}}, "a configuration of MCP servers: --tools takes it"),
     ],
 )
 def test_what_is_no_conversation_is_named(run: Any, value: Any, reason: str) -> None:

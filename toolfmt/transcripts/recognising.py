@@ -192,7 +192,7 @@ def _unknown(value: JsonValue) -> ParseError:
 
 
 def _other(value: JsonValue) -> str:
-    """Say whose error or which tools a value is instead of a conversation; "" if it is neither."""
+    """Say whose error, which tools or which servers a value is instead of a conversation; "" if it is none of these."""
     items = list(filter(is_object, value if is_array(value) else [value]))
     first = items[0] if items else {}
     if first.get("type") == "error" or "__type" in first or isinstance(first.get("error") or None, (str, dict)):
@@ -201,7 +201,10 @@ def _other(value: JsonValue) -> str:
         from toolfmt.tools import tools
 
         with suppress(ToolFmtError):
-            return f"declarations of tools: {some([tool.name for tool in tools(items)])}"
+            names = some([tool.name for tool in tools(items)])
+            return f"declarations of tools: {names}; `manifest` shows them to a model, `parse` checks calls of them"
+    if is_object(value) and is_object(value.get("mcpServers")):
+        return "a configuration of MCP servers: --tools takes it, and `toolfmt manifest` shows a model their tools"
     return ""
 
 
