@@ -197,6 +197,7 @@ LONGEST_DETAIL: Final = 2000
 AROUND: Final = 24
 """Characters that are quoted before and after the wrong place."""
 _OFFSET: Final = re.compile(r",? at offset (\d+)\Z")
+_FOR_AUTHOR: Final = re.compile(": (?:give )?dialect=")
 _UNREADABLE: Final = frozenset({"malformed", "missing_name", "duplicate_key", "arguments_not_object", "unsafe"})
 _UNREAD: Final = ("unread_call", "empty_calls")
 """Notices of what was meant as a call, but is none."""
@@ -217,7 +218,7 @@ def feedback(failure: CallFailed | Notice, *, tools: object = None, **choice: Un
     if isinstance(failure, Notice):
         if failure.kind not in _UNREAD:
             raise TypeError(f"a notice {failure.kind!r} is no failure: there is nothing to correct")
-        return _feedback(chosen(choice)[0], tools, "unread_call", _for_model(failure), "", "")
+        return _feedback(chosen(choice)[0], tools, "unread_call", without_advice(failure.detail), "", "")
     if failure.dialect and nothing_chosen(choice):
         if failure.dialect == API:
             return api_feedback(failure, tools=tools)
@@ -247,9 +248,9 @@ def _placed(failure: CallFailed) -> str:
     return f"{message}; after {before!r} you wrote {after!r}"
 
 
-def _for_model(notice: Notice) -> str:
+def without_advice(detail: str) -> str:
     """Return a notice's detail without the advice for the program's author."""
-    return notice.detail.partition(": dialect=")[0]
+    return _FOR_AUTHOR.split(detail)[0]
 
 
 def api_feedback(failure: CallFailed, *, tools: object = None) -> str:
@@ -268,7 +269,7 @@ def no_call_feedback(text: str = "", *, tools: object = None, **choice: Unpack[C
     """Write a message that a call was required and the answer `text` has none, with what looks like one in it."""
     dialect = chosen(choice)[0]
     notices = parse(text, dialect=dialect, tools=tools).notices if text and dialect.syntax is not None else ()
-    detail = next((_for_model(notice) for notice in notices if notice.kind in _UNREAD), "")
+    detail = next((without_advice(notice.detail) for notice in notices if notice.kind in _UNREAD), "")
     return _feedback(dialect, tools, "no_call", detail and f"About your answer: {detail}.", text, "")
 
 

@@ -110,13 +110,13 @@ class ParseResult:
         from toolfmt.detection.detecting import other_format, unread
         from toolfmt.detection.unread_calls import UNREAD, how_to_read
 
+        if (noted := next((one.detail for one in self.notices if one.kind == UNREAD), None)) is not None:
+            return noted
         if self.failures:
             parts = [event for event in self.events if isinstance(event, TextDelta | CallFailed)]
             whole = "".join(part.text if isinstance(part, TextDelta) else part.raw for part in parts)
             name = other_format(whole, self.dialect, call_reader({})) if self.dialect else ""
             return f"it looks like {name}: give dialect={name!r}" if name else ""
-        if (noted := next((one.detail for one in self.notices if one.kind == UNREAD), None)) is not None:
-            return noted
         if not self.dialect and self.detection is None:  # of an API's answer
             found = unread(self.text)
             if found is not None and found.dialects:

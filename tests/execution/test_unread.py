@@ -252,6 +252,11 @@ def test_the_failure_names_the_marker_and_the_run_names_the_dialect() -> None:
     assert "write <tool_call> instead of '<toolcall>'" in model.chats[1][-1]["content"]
     state = AgentLoop(TextDriver(Texts(*[CALLS["hermes"]] * 3)), toolbox()).run_sync("1 + 2?")
     assert "give dialect='hermes'" in state.reason
+    model = Texts(*["I add.\n```tool_code\nprint(add(a=1))\n```"] * 3)
+    state, _ = run(model, "hermes")
+    feedback = model.chats[1][-1]["content"]
+    assert ("it looks like Python calls in a code fence" in feedback, "dialect=" in feedback) == (True, False)
+    assert "dialect='pythonic' reads" in state.reason
 
 
 @pytest.mark.parametrize("text", READ_AS_REACT)

@@ -138,6 +138,8 @@ HINTS = [
     ('<tool><name>note</name><arguments><arg name="text">a</arg></arguments></tool>', "'<tool>' is a marker of"),
     ('<tool_call>note(text="a")</tool_call>', "'<tool_call>' is a marker of"),
     ('<tool_call name="note">{"text": "a"}</tool_call>', "is a marker of"),
+    ('I note it.\n```tool_code\nprint(note(text="a"))\n```', "it looks like Python calls in a code fence"),
+    ('```python\nnote(text="a")\nnote(text="b")\n```', "it looks like Python calls in a code fence"),
 ]
 
 
@@ -182,6 +184,29 @@ def test_a_tool_whose_arguments_are_named_in_markup_is_reported(answer: str) -> 
         assert result.failures or [one for one in result.notices if one.kind == "unread_call"]
     said = toolfmt.parse('To call note you have to give it a <text>, as "text".', tools=TOOLS)
     assert not [*said.notices, *said.failures]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer", "hint"),
+    [
+        ("hermes", "<note>\n<text>a</text>\n</note>", "give dialect='morph-xml'"),
+        ("react", "<note>\ntext: a\n</note>", "give dialect='yaml-xml'"),
+        ("hermes", '<TOOLCALL>[{"name": "note", "arguments": {"text": "a"}}]</TOOLCALL>', "as nemotron-v2 writes it"),
+        ("react", '```tool_code\nnote(text="a")\n```', "dialect='pythonic'"),
+    ],
+)
+def test_an_answer_of_another_format_than_the_chosen_one_names_that(dialect: str, answer: str, hint: str) -> None:
+    result = toolfmt.parse(answer, dialect=dialect, tools=TOOLS)
+    (noted,) = result.notices
+    assert (noted.kind, result.hint) == ("unread_call", noted.detail)
+    assert hint in noted.detail
+
+
+def test_calls_in_a_fence_are_named_without_tools_if_the_fence_is_no_languages() -> None:
+    call = 'note(text="a")'
+    assert "in a code fence" in toolfmt.parse(f"```tool_code\n{call}\n```", dialect="hermes").hint
+    assert not toolfmt.parse(f"```python\n{call}\n```", dialect="hermes").hint
+    assert not toolfmt.parse("```tool_code\nx = 1\n```", dialect="hermes").hint
 
 
 @pytest.mark.parametrize("answer", ['print("note")', "A <tool_cal> and note.", "{note}: `note(...)`"])

@@ -145,7 +145,7 @@ def note_no_call(chosen: str, text: str, offered: "Sequence[ToolDefinition]") ->
     if found.kind == "api":
         note(f"{read} looks like an API's answer: `toolfmt view` shows it, `toolfmt run --api` runs its calls")
         return True
-    if found.kind in {"error", "expression"} or (found.kind == "dialect" and not found.dialects):
+    if found.kind in {"error", "expression", "fence"} or (found.kind == "dialect" and not found.dialects):
         note(f"{read} {found.advice().removeprefix('it ')}")
         return True
     others = [name for name in found.dialects if name != chosen]

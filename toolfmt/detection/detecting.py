@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -74,35 +74,42 @@ def other_format(text: str, dialect: str, read: Read) -> str:
 _LONGEST: Final = 65536
 """Characters of the longest text that may be an expression."""
 _EVENTS: Final = re.compile(r"\s{0,64}(?:event:[^\n]{0,256}\n)?data:\s{0,8}\{")
+_FENCE: Final = re.compile(r"^```(\w{0,32})\n(?P<inside>[^`]*)\n```", re.MULTILINE)
+_TOOL: Final = re.compile("tool|func|call").search
+"""The word of a code fence that is no language's."""
 _EXPRESSION: Final = re.compile(r"[^\W\d][\w.]{0,255}\(.*\)", re.DOTALL)
 _MEMBERS: Final = ("choices", "candidates", "output", "steps")
 """Keys of the message in answers of APIs, besides `message` and `content`."""
+
+
+_ADVICE: Final = {
+    "api": "it looks like an API's answer: toolfmt.read_answer(json.loads(text)) reads it",
+    "error": "it looks like an API's error, not an answer of a model",
+    "stream": "it looks like an API's stream: toolfmt.read_answer(text) reads it",
+    "expression": "it looks like a call without a list around it: dialect='pythonic' reads [name(key=value)]",
+    "fence": "it looks like Python calls in a code fence: dialect='pythonic' reads [name(key=value)] without a fence",
+}
+"""How to read what is in no format of calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
     """What a text looks like; `dialects` are the likeliest ones if it looks like a call."""
 
-    kind: Literal["api", "error", "stream", "dialect", "expression"]
+    kind: Literal["api", "error", "stream", "dialect", "expression", "fence"]
     dialects: tuple[str, ...] = ()
 
     def advice(self, dialect: str = "") -> str:
         """Return how to read the text in Python after it was read as `dialect`; "" if that was right."""
-        if self.kind == "api":
-            return "it looks like an API's answer: toolfmt.read_answer(json.loads(text)) reads it"
-        if self.kind == "error":
-            return "it looks like an API's error, not an answer of a model"
-        if self.kind == "stream":
-            return "it looks like an API's stream: toolfmt.read_answer(text) reads it"
-        if self.kind == "expression":
-            return "it looks like a call without a list around it: dialect='pythonic' reads [name(key=value)]"
+        if self.kind != "dialect":
+            return _ADVICE[self.kind]
         if not self.dialects:
             return "it looks like a call that no format reads as it is"
         others = [name for name in self.dialects if name != dialect]
         return f"it looks like {' or '.join(others)}: give dialect={others[0]!r}" if others else ""
 
 
-def unread(text: str, tools: object = None, read: Read | None = None) -> Unread | None:
+def unread(text: str, tools: Sequence[ToolDefinition] = (), read: Read | None = None) -> Unread | None:
     """Return what a text without a call looks like; None for plain text.
 
     With `read`, which reads calls in the dialect of a name, dialects are named that find a call, if only a broken one.
@@ -114,7 +121,11 @@ def unread(text: str, tools: object = None, read: Read | None = None) -> Unread 
         return Unread(kind)
     if found := lookalikes(text, tools):
         return Unread("dialect", tuple(name for name in found if read is None or read(text, name)))
-    return Unread("expression") if _is_call(stripped) else None
+    if _is_call(stripped):
+        return Unread("expression")
+    names = [tool.name for tool in tools]
+    blocks = (one["inside"] for one in _FENCE.finditer(text[:_READ]) if tools or _TOOL(one[1]))
+    return Unread("fence") if any(_is_call(block.strip(), names) for block in blocks) else None
 
 
 def _api_object(text: str) -> Literal["api", "error", ""]:
@@ -153,14 +164,25 @@ def _has(value: JsonValue, key: str) -> bool:
     return is_object(value) and key in value
 
 
-def _is_call(text: str) -> bool:
-    """Whether a text is one Python call with keywords, or several on lines of their own."""
+def _is_call(text: str, tools: Collection[str] = ()) -> bool:
+    """Whether a text is one Python call with keywords, or several on lines of their own; of `tools`, if given."""
     if len(text) > _LONGEST or not _EXPRESSION.fullmatch(text):
         return False
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
-    return all(
-        isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and bool(one.value.keywords) for one in body
+    calls = [_printed(one.value) for one in body if isinstance(one, ast.Expr)]
+    return len(calls) == len(body) and all(
+        isinstance(call, ast.Call) and (ast.unparse(call.func) in tools if tools else bool(call.keywords))
+        for call in calls
     )
+
+
+def _printed(value: ast.expr) -> ast.expr:
+    """Return what an expression prints, or the expression."""
+    match value:
+        case ast.Call(func=ast.Name(id="print"), args=[inner]):
+            return inner
+        case _:
+            return value

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import Final
@@ -143,7 +143,11 @@ def unread_notice(text: str, whole: str, tools: Mapping[str, ToolDefinition], di
     at = looked.find(raw)
     looked = looked[max(0, at - _AROUND) : at + _HINTED]
     read = sparing(read, ())  # a text that is made for it resembles many formats, with many names
-    more = _how_to_read(looked, dialect, read) or _changed(looked, dialect, read) or _beside_marker(looked, dialect)
+    more = (
+        _how_to_read(looked, dialect, read, tuple(tools.values()))
+        or _changed(looked, dialect, read)
+        or _beside_marker(looked, dialect)
+    )
     unknown = f"as {dialect} writes it" if dialect else "in a format that is known"
     span: Span = (start, start + len(raw))
     return [Notice(UNREAD, more or f"it looks like a call of {name!r}, but not {unknown}", span)]
@@ -154,15 +158,18 @@ def how_to_read(text: str, dialect: str, read: Read) -> str:
     return _how_to_read(text, dialect, sparing(read, ()))
 
 
-def _how_to_read(text: str, dialect: str, read: Read) -> str:
+def _how_to_read(text: str, dialect: str, read: Read, tools: Sequence[ToolDefinition] = ()) -> str:
     registry = default_registry()
     others = [name for name in nearest(text, registry)[1] if name != dialect]
     likely = next((name for name in others if _calls(read, text, name)), "")
     for name in [*([dialect] if dialect in registry.names() else []), *(() if likely else others)]:
         slips = misspelt(registry.dialect(name), text, lambda said, name=name: _calls(read, said, name))
+        if slips and name == dialect:
+            instead = f"; or it is as {likely} writes it: give dialect={likely!r}" if likely else ""
+            return f"a marker is misspelt: {slips}{instead}"
         if slips:
-            return f"{'' if name == dialect else f'it looks like {name}, and '}a marker is misspelt: {slips}"
-    found = unread(text, read=read)
+            return f"it looks like {name}, and a marker is misspelt: {slips}"
+    found = unread(text, tools, read)
     if found is not None and (found.dialects or found.kind != "dialect") and (advice := found.advice(dialect)):
         return advice
     bare = [one.dialect for one in table(registry).bare if one.dialect != dialect] if _BRACKET.search(text) else []
@@ -250,7 +257,10 @@ def unread_call(text: str, tools: Mapping[str, ToolDefinition], read: Read) -> t
     if found := next(_with_arguments(text, [tools[name] for name in sorted(names)]), None):
         return found
     # Nothing but the call on its line: a label, the name, then its arguments in parentheses or on the next line.
-    line = re.compile(rf"^(?!\s{{0,8}}>)[ \t]{{0,8}}{_LABEL}(?P<name>{either}){_GIVEN}", re.MULTILINE | re.IGNORECASE)
+    line = re.compile(
+        rf"^(?!\s{{0,8}}>)[ \t]{{0,8}}(?:print\((?![\"'])|await ){{0,2}}{_LABEL}(?P<name>{either}){_GIVEN}",
+        re.MULTILINE | re.IGNORECASE,
+    )
     match = line.search(text)
     if match is not None and match["said"] is None and is_shown(text, match.start()):
         match = None

@@ -23,9 +23,7 @@ from toolfmt.agents.drivers.unread import nothing_in, with_unread
 from toolfmt.agents.runtime import Runtime
 from toolfmt.agents.state import AgentState, Step, messages_of
 from toolfmt.arguments import Natural, checked
-from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback
-from toolfmt.detection.detecting import unread
-from toolfmt.detection.unread_calls import UNREAD
+from toolfmt.correcting import feedback, no_answer_feedback, no_call_feedback, without_advice
 from toolfmt.errors import warn
 from toolfmt.events import CallEnd, Event, Notice
 from toolfmt.execution.events import ValidationFailed
@@ -112,7 +110,7 @@ class TextDriver:
             if not wrong:
                 return state.with_step(await self._played(answers, state, runtime, tools))
             again = [{"role": "assistant", "content": written.raw}, {"role": "user", "content": wrong}]
-        return state.with_step(_given_up(answers, self._dialect.name))
+        return state.with_step(_given_up(answers))
 
     def _wrong(self, written: ModelAnswer, tools: tuple[ToolDefinition, ...], *, due: bool) -> str:
         """Write the feedback for an answer that cannot be used; empty if it can."""
@@ -148,12 +146,13 @@ def _slips(events: Iterable[Event]) -> dict[int, str]:
     return slips
 
 
-def _given_up(answers: list[ModelAnswer], dialect: str) -> Step:
+def _given_up(answers: list[ModelAnswer]) -> Step:
     """Make the step of a model that never wrote a usable answer."""
     step, last = last_step(answers), answers[-1]
     failure = step.failures[-1] if step.failures else None
     why = nothing_in(last) or (failure.detail if failure else "a call is required, but the answer has none")
-    looks = unread(last.raw) if failure is not None and failure.reason == UNREAD else None
-    if looks is not None and looks.dialects and dialect not in looks.dialects:
-        why = f"{why}; {looks.advice(dialect)}"
+    how = last.result.hint
+    said = without_advice(how)
+    if "dialect=" in how:
+        why = why.replace(said, how) if said in why else f"{why}; {how}"
     return replace(step, errors=(f"{len(answers)} answers in a row could not be used: {why}",))

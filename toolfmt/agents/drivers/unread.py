@@ -9,6 +9,7 @@ from typing import Final
 from toolfmt import jsontext
 from toolfmt.agents.drivers.asking import ModelAnswer
 from toolfmt.agents.output import unfenced
+from toolfmt.correcting import without_advice
 from toolfmt.detection.damaged import damaged_call
 from toolfmt.detection.misnamed import misnamed_call
 from toolfmt.detection.unread_calls import UNREAD, is_shown, unread_call
@@ -51,7 +52,11 @@ def with_unread(
     read = call_reader(offered)
     found = unread_call(looked, offered, read) or _closed(result, text, tools)
     if found is not None:
-        reason, raw, detail = UNREAD, found[0], f"it looks like a call of {found[1]!r}, but not in the expected format"
+        said = [
+            without_advice(one.detail) for one in result.notices if one.kind == UNREAD and found[1] not in one.detail
+        ]
+        detail = ": ".join([f"it looks like a call of {found[1]!r}, but not in the expected format", *said])
+        reason, raw = UNREAD, found[0]
     elif not result.text.strip() and (empty := {one.kind for one in result.notices} & _EMPTY.keys()):
         reason, raw, detail = "missing_answer", text, _EMPTY[min(empty)]
     elif syntax is not None and syntax.lines == "steps" and (label := _label(result.text, text, syntax)):
