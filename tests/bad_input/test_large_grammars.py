@@ -122,3 +122,44 @@ def test_what_would_be_too_large_is_refused_with_the_tool_and_the_place(dialect:
         grammar(dialect, [{"name": "f", "parameters": many}], target=target)
     with pytest.raises(UnsupportedSchemaError, match=r"'f' is too large for a grammar, at /\S+"):
         grammar(dialect, [{"name": "f", "parameters": doubled(12)}], target=target)
+
+
+def members(count: int, value: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {f"p{number}": value for number in range(count)}}
+
+
+@pytest.mark.parametrize("target", ["lark", "gbnf", "structural-tag", "regex"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_many_items_in_one_another_are_written_or_refused_with_the_tool(dialect: str, target: str) -> None:
+    deep: Any = {"type": "string"}
+    for _ in range(30):
+        deep = {"type": "array", "prefixItems": [*[{"type": "integer"}] * 12, deep]}
+    for value in ({"type": "array", "prefixItems": [{"type": "boolean"}] * 300}, deep):
+        try:
+            grammar(dialect, [{"name": "f", "parameters": {"properties": {"a": value}}}], target=target)
+        except UnsupportedSchemaError as error:
+            assert "'f'" in str(error)  # noqa: PT017 - or there is a grammar
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("kind", ["list", "object"])
+def test_a_long_value_takes_steps_in_proportion_to_it(dialect: str, kind: str) -> None:
+    def made(count: int) -> object:
+        value = [True] * count if kind == "list" else dict.fromkeys(map(str, range(count)), True)
+        return grammar(dialect, [{"name": "f", "parameters": {"properties": {"e": {"const": value}}}}], target="gbnf")
+
+    made(5)
+    small, large = (steps(lambda count=count: made(count)) for count in (100, 400))
+    assert exponent(small, large, 4) <= EXPONENT
+
+
+def test_a_regular_expression_that_would_be_too_long_is_refused_in_steps_in_proportion_to_the_schema() -> None:
+    value = {"type": "integer", "minimum": -(10**18), "maximum": 10**18 + 7919}
+
+    def made(count: int) -> None:
+        with pytest.raises(UnsupportedSchemaError, match="too long"):
+            grammar("hermes", [{"name": "f", "parameters": members(count, value)}], target="regex")
+
+    made(40)
+    small, large = (steps(lambda count=count: made(count)) for count in (40, 160))
+    assert exponent(small, large, 4) <= EXPONENT

@@ -12,6 +12,7 @@ accepts what `render_calls` writes, as far as the target can express it. The res
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -42,6 +43,7 @@ _MOST_NAMES: Final = 10
 OUTPUT: Final = "(output)"
 """The name of the schema of an answer in errors and notes."""
 _MARKED: Final = "texts of the output may hold markers of the format, which are read as calls"
+_DEEP: Final = "too many values in one another, or one after the other, for a grammar"
 _WORDS: Final[dict[str, CallChoice]] = {"auto": "auto", "required": "required", "none": "none"}
 
 
@@ -109,19 +111,26 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     most = max_calls if parallel else 1
     thinks = asked != "required" if reasoning is None else reasoning
     made = partial(answer, chosen, called, choice=asked, most=most, reasons=thinks, offered=names, output=wanted)
-    held = made()
+    asked_for = [tool.name for tool in called]
     try:
-        text, left_out = WRITERS[target](held)
-    except UnsupportedSchemaError as error:
-        held = made(closed=True)
-        if not held.closed:
-            raise _named(error, [tool.name for tool in called]) from None
-        try:
-            text, left_out = WRITERS[target](held)
-        except UnsupportedSchemaError:
-            raise _named(error, [tool.name for tool in called]) from None
+        held, text, left_out = _written(made, target, asked_for)
+    except RecursionError:
+        raise _named(UnsupportedSchemaError(_DEEP), asked_for) from None
     marked = () if wanted is None or not offered else (_MARKED,)
     return Grammar(text, target, (*held.relaxed, *marked, *left_out), held.narrowed)
+
+
+def _written(made: Callable[..., Answer], target: str, names: Sequence[str]) -> tuple[Answer, str, Sequence[str]]:
+    """Write the answers for a target, without members that no schema names if they are more than it can express."""
+    held = made()
+    try:
+        return held, *WRITERS[target](held)
+    except UnsupportedSchemaError as error:
+        held = made(closed=True)
+        if held.closed:
+            with suppress(UnsupportedSchemaError):
+                return held, *WRITERS[target](held)
+        raise _named(error, names) from None
 
 
 def _named(error: UnsupportedSchemaError, names: Sequence[str]) -> UnsupportedSchemaError:

@@ -30,15 +30,20 @@ def write_regex(answer: Answer) -> tuple[str, tuple[str, ...]]:
 class _Writer(RegexWriter):
     def __init__(self) -> None:
         self._texts: dict[Node, str] = {}
+        self._known: dict[int, tuple[Node, str]] = {}
 
     def text(self, node: Node) -> str:
-        """Write a node; raises `UnsupportedSchemaError` for one that is too long."""
+        """Write a node once, wherever it is; raises `UnsupportedSchemaError` for one that is too long."""
+        known = self._known.get(id(node))
+        if known is not None:
+            return known[1]
         text = super().text(node)
         if len(text) > LONGEST_OF_ALL:
             raise UnsupportedSchemaError(
                 f"the regular expression is too long for any engine, with more than {LONGEST_OF_ALL:,} characters: "
                 "give fewer tools or simpler schemas, or use the target lark, gbnf or structural-tag"
             )
+        self._known[id(node)] = (node, text)
         return text
 
     def other(self, node: Node) -> str:

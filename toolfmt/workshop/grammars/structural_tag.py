@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Final
 
 from toolfmt import jsontext
@@ -32,6 +33,7 @@ def write_structural_tag(answer: Answer) -> tuple[str, tuple[str, ...]]:
 class _Writer:
     def __init__(self, rules: Mapping[str, Node]) -> None:
         self._rules = rules
+        self._holding: dict[int, tuple[Node, bool]] = {}
         self.relaxed: dict[str, None] = {}
 
     def answer(self, answer: Answer) -> JsonObject:
@@ -66,10 +68,10 @@ class _Writer:
                 return {"type": "const_string", "value": text}
             case Json(schema=schema):
                 return {"type": "json_schema", "json_schema": schema}
-            case _ if not _holds_schema(node):
+            case _ if not self._holds_schema(node):
                 return self._grammar(node)
             case Seq(items):
-                return {"type": "sequence", "elements": [self._format(part) for part in _joined(items)]}
+                return {"type": "sequence", "elements": [self._format(part) for part in self._joined(items)]}
             case Alt(options):
                 return {"type": "or", "elements": [self._format(option) for option in options]}
             case Repeat(inner, least, most):
@@ -88,17 +90,18 @@ class _Writer:
         self.relaxed |= book.relaxed
         return {"type": "grammar", "grammar": text}
 
+    def _holds_schema(self, node: Node) -> bool:
+        known = self._holding.get(id(node))
+        if known is None:
+            holds = isinstance(node, Json) or any(map(self._holds_schema, parts(node)))
+            known = self._holding[id(node)] = (node, holds)
+        return known[1]
 
-def _holds_schema(node: Node) -> bool:
-    return isinstance(node, Json) or any(map(_holds_schema, parts(node)))
-
-
-def _joined(items: tuple[Node, ...]) -> list[Node]:
-    """Join neighbours without a schema: they share one grammar."""
-    out: list[Node] = []
-    for part in items:
-        if out and not _holds_schema(part) and not _holds_schema(out[-1]):
-            out[-1] = sequence(out[-1], part)
-        elif part != Lit(""):
-            out.append(part)
-    return out
+    def _joined(self, items: tuple[Node, ...]) -> list[Node]:
+        """Join neighbours without a schema: they share one grammar."""
+        out: list[Node] = []
+        for holds, group in groupby(items, self._holds_schema):
+            held = [*group]
+            joined = held if holds else [sequence(*held)]
+            out += [part for part in joined if part != NOTHING]
+        return out

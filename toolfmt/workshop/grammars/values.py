@@ -274,19 +274,19 @@ class ValueNodes:
         """Return members in order, with commas between those that are present."""
         comma = self._comma
         rest = further(shape) if shape.rest is not None else None
-        following: list[Node] = [Repeat(sequence(comma, rest)) if rest is not None else NOTHING]
         pairs = [pair(member.name, member.shape) for member in shape.named]
-        for member, node in zip(reversed(shape.named), reversed(pairs), strict=True):
-            step = sequence(comma, node)
-            following.append(sequence(step if member.required else maybe(step), following[-1]))
-        following.reverse()  # following[i]: what may follow from member i on, with a comma before it
+        steps = [
+            sequence(comma, node) if member.required else maybe(sequence(comma, node))
+            for member, node in zip(shape.named, pairs, strict=True)
+        ]
+        after = Repeat(sequence(comma, rest)) if rest is not None else NOTHING
         first: list[Node] = []
         for at, member in enumerate(shape.named):
-            first.append(sequence(pairs[at], following[at + 1]))
+            first.append(sequence(pairs[at], *steps[at + 1 :], after))
             if member.required:
                 return sequence(either(*first), Space())
         if rest is not None:
-            first.append(sequence(rest, following[-1]))
+            first.append(sequence(rest, after))
         return maybe(sequence(either(*first), Space())) if first else NOTHING
 
 
@@ -333,10 +333,10 @@ def items_from(number: int, shape: Items, first: Sequence[Node], rest: Node | No
     row: Node = NOTHING
     if rest is not None:
         row = Repeat(rest, max(shape.least - count, 0), None if shape.most is None else shape.most - count)
-    for at in range(len(first) - 1, -1, -1):
-        row = sequence(first[at], row)
-        row = row if at + number < shape.least else maybe(row)
-    return row
+    needed = max(shape.least - number, 0)
+    for node in reversed(first[needed:]):
+        row = maybe(sequence(node, row))
+    return sequence(*first[:needed], row)
 
 
 def container(value: JsonValue) -> Items | Members:
