@@ -279,6 +279,8 @@ def test_an_override_writes_one_tool_and_no_other(registry: Registry) -> None:
     assert changed.override("HERMES", "write_file") is pair
     assert changed.override("hermes", "read_file") is None
     assert changed.override("xml-items", "write_file") is None
+    with pytest.raises(TypeError, match="must be a str"):
+        changed.override("hermes", {})  # pyright: ignore[reportArgumentType]
     assert registry.override("hermes", "write_file") is None
     assert changed.formatter_pair(dialect="hermes", tool="write_file") is pair
     assert changed.formatter_pair(dialect="hermes", tool="read_file") == own

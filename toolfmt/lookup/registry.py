@@ -213,6 +213,7 @@ class Registry:
         chosen = self.resolve(dialect=dialect, provider=provider, model=model, use_xml=use_xml)
         return chosen.open_parser(options or ParserOptions())
 
+    @checked
     def override(self, dialect: str | AnyDialect, tool: str) -> FormatterPair | None:
         """Return the override for this tool in this dialect, or None."""
         return self.overrides.get((self.dialect(dialect).name, tool))
