@@ -57,15 +57,14 @@ async def unread_notices(
 def _dialect(text: str, request: JsonObject, format: str) -> str | None:  # noqa: A002 - the field's name
     """Name the dialect of the calls in a text, or `auto` for calls of no dialect; None if it has no call."""
     declared = find(format).read(request).tools or ()
-    names = {tool.name for tool in declared if tool.kind == "function"}
-    if not any(name in text for name in names):
-        return None
-    tools = [
-        ToolDefinition(name=tool.name, parameters=tool.parameters if is_object(tool.parameters) else {})
+    tools = {  # a client may declare a tool twice
+        tool.name: ToolDefinition(name=tool.name, parameters=tool.parameters if is_object(tool.parameters) else {})
         for tool in declared
-        if tool.name in names
-    ]
-    result = parse(text, dialect=AUTO, tools=tools)
-    read = any(one.name in names for one in (*result.calls, *result.failures))
+        if tool.kind == "function"
+    }
+    if not any(name in text for name in tools):
+        return None
+    result = parse(text, dialect=AUTO, tools=[*tools.values()])
+    read = any(one.name in tools for one in (*result.calls, *result.failures))
     unread = any(notice.kind == UNREAD for notice in result.notices)
     return (result.dialect or AUTO) if read or unread else None
