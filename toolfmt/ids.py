@@ -70,21 +70,18 @@ def session() -> IdPolicy:
     return mint
 
 
-@checked
 def counter(prefix: str = "call_", start: int = 0) -> IdPolicy:
     """`call_0`, `call_1`, … in the order of the calls."""
     numbers = count(start)
     return lambda _: f"{prefix}{next(numbers)}"
 
 
-@checked
 def uuid4(source: Random | None = None) -> IdPolicy:
     """A random UUID for each call, from the system's randomness or from `source`."""
     source = source or SystemRandom()
     return lambda _: str(UUID(int=source.getrandbits(128), version=4))
 
 
-@checked
 def pattern(template: str, source: Random | None = None, *, start: int = 0) -> IdPolicy:
     """Ids of a provider's shape: `OPENAI`, `ANTHROPIC`, `MISTRAL`, `KIMI` or a template of your own.
 
