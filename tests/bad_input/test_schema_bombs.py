@@ -357,6 +357,30 @@ def test_of_many_problems_the_first_are_listed_and_the_others_counted(schema: An
         assert found[-1].message == "and 3,980 more problems like these"
 
 
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize("root", [{}, {"$id": "root.json"}, {"$id": "http://h/root.json#"}])
+@pytest.mark.parametrize("inner", [{"$id": "item.json"}, {"$id": "x/item.json"}, {"$anchor": "item"}])
+def test_many_problems_are_named_whatever_the_schema_calls_itself_and_its_parts(root: Any, inner: Any) -> None:
+    target = str(inner.get("$id", "#item")).removeprefix("x/")
+    item = {**inner, **NUMBER, "additionalProperties": {"$ref": target}}
+    schema = {"type": "object", "properties": {"a": {"items": {"$ref": "#/$defs/i"}}}, "$defs": {"i": item}}
+    tool = ToolDefinition(name="f", parameters=root | schema)
+    mistake = {"n": "x", "below": {"n": 1}}
+    assert len(problems(tool, {"a": [mistake] * 3})) == 3
+    (problem,) = problems(tool, {"a": [mistake] * 4_000})
+    assert (problem.pointer, problem.keyword) == ("/a", "limit")
+
+
+def test_many_problems_are_one_where_a_name_leads_to_the_root_alone() -> None:
+    items = {"items": {"$ref": "json-schema:///#/$defs/i"}}
+    tool = ToolDefinition(name="f", parameters={"properties": {"a": items}, "$defs": {"i": NUMBER}})
+    assert problems(tool, {"a": [{"n": 1}] * 4_000}) == ()
+    (problem,) = problems(tool, {"a": [{"n": "x"}] * 4_000})
+    assert (problem.pointer, problem.keyword) == ("", "limit")
+
+
 def test_a_missing_argument_is_named_beside_a_large_one() -> None:
     tool = ToolDefinition(name="f", parameters={"type": "object", "properties": {"text": TEXT}, "required": ["path"]})
     for size in (10, 1_000_000, 40_000_000):

@@ -16,6 +16,7 @@ import json
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
+from urllib.parse import urldefrag, urljoin
 
 from toolfmt import jsontext
 from toolfmt.errors import Problem, SchemaError, UnresolvableReferenceError
@@ -39,7 +40,8 @@ _COPIED: Final = 32_000_000
 """Characters of arguments, times visits, up to which all errors are listed: each one copies its value."""
 _MOST: Final = 20
 """Problems that are returned; of more, the first ones and their number."""
-_WHOLE: Final = "urn:toolfmt:schema"
+_WHOLE: Final = "http://toolfmt.invalid/"
+"""Where a schema without a name of its own is; never opened. Relative names resolve against it, unlike a URN."""
 
 _validators: dict[int, tuple[weakref.ref[ToolDefinition], Validator]] = {}
 
@@ -167,10 +169,15 @@ def _members(schema: JsonObject, steps: int) -> Callable[[JsonObject], bool]:
     """Return a function that checks members of the arguments, and not which of them are required."""
     import jsonschema_rs as engine
 
-    whole = engine.Registry([(_WHOLE, schema)])
     named = as_object(schema.get("properties"))
-    part: JsonObject = {"properties": {key: {"$ref": _WHOLE + pointer(("properties", key))} for key in named}}
-    return _checker(part, steps, registry=whole).is_valid
+    try:
+        # Its own name is the base of the relative names inside it.
+        name, _ = urldefrag(urljoin(_WHOLE, str(schema.get("$id", ""))))
+        whole = engine.Registry([(name, schema)])
+        part: JsonObject = {"properties": {key: {"$ref": name + pointer(("properties", key))} for key in named}}
+        return _checker(part, steps, registry=whole).is_valid
+    except ValueError:  # names that resolve from the root alone
+        return lambda _: True
 
 
 def _invalid(name: str, schema: JsonObject, error: Any) -> SchemaError:
