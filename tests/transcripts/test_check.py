@@ -145,6 +145,7 @@ ACCEPTED: list[tuple[str, Any]] = [
     ("openai-chat", [ASKED, calls(call())]),
     ("openai-chat", [ASKED, {"role": "user", "content": ""}, SAID, SAID]),
     ("openai-chat", [ASKED, calls(call(), call("b")), result("b"), result(), SAID, ASKED, calls(call()), result()]),
+    ("openai-chat", [ASKED, calls(call("a" * 40, "f" * 64)), result("a" * 40)]),
     ("openai-chat", [{"role": "system", "content": "You are a potato."}]),
     ("openai-chat", {"model": "google/gemini-2.5-flash", "messages": [ASKED, calls(call("a" * 50)), result("a" * 50)]}),
     ("anthropic", [ASKED, ASKED, use("a"), use("b"), used("b"), used("a"), SAID]),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
 
 from toolfmt import check, convert
+from toolfmt.conversation import MediaPart, TextPart
+from toolfmt.events import ReasoningDelta, TextDelta
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Cited
+from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.parts.citations import source as understood
+from toolfmt.transcripts.parts.media import file_name, file_of, known_type, media_type_in, media_type_of
+from toolfmt.transcripts.parts.values import lacking
 
 ASKED: dict[str, Any] = {"role": "user", "content": "What is new?"}
 PAGE = {"url": "https://e.com/a", "title": "News", "start_index": 0, "end_index": 8}
@@ -113,6 +120,104 @@ def test_a_citation_is_about_the_text_that_it_is_in() -> None:
     assert [[found["start_index"] for found in text["annotations"]] for text in texts] == [[0], [0]]
     back = convert(there, source="openai-responses", target="openai-chat").value
     assert back["messages"] == value
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "placed"),
+    [(0, 9, True), (8, 9, True), (0, 10, False), (3, 3, False), (4, 3, False), (-1, 3, False)],
+)
+def test_a_part_of_a_text_is_an_anchor_for_pydantic_ai(start: int, end: int, placed: bool) -> None:  # noqa: FBT001
+    cited = {"type": "url_citation", "url_citation": {**PAGE, "start_index": start, "end_index": end}}
+    value = [ASKED, {"role": "assistant", "content": "It rains.", "annotations": [cited]}]
+    made: Any = convert(value, source="openai-chat", target="pydantic-ai").value
+    (found,) = anchors(made)
+    assert found == ({"start": start, "end": end, "kind": "content"} if placed else None)
+
+
+def anchors(value: Any) -> list[Any]:
+    """List the anchors in a value, at any depth."""
+    if isinstance(value, dict):
+        return [value["anchor"]] if "anchor" in value else [one for item in value.values() for one in anchors(item)]
+    return [one for item in value for one in anchors(item)] if isinstance(value, list) else []
+
+
+def test_a_citation_without_a_place_is_about_the_whole_text() -> None:
+    made: Any = convert(CITED["anthropic"], source="anthropic", target="openai-responses").value
+    ((found,),) = [block["annotations"] for block in made["input"][1]["content"]]
+    assert (found["start_index"], found["end_index"]) == (0, len("It rains."))
+
+
+def test_a_citation_of_the_second_of_two_short_texts_stays_there() -> None:
+    texts = [TextDelta("A", 0), ReasoningDelta("Hm.", 1), TextDelta("B", 4)]
+    for before in (0, 1):
+        info = AnswerInfo(citations=[Cited({"url": "https://e.com/a"}, before)])
+        parts = [part for part in answer_message(texts, info).parts if isinstance(part, TextPart)]
+        assert [bool(part.citations) for part in parts] == [before == 0, before == 1]
+
+
+def test_a_field_of_a_citation_without_a_value_is_no_loss() -> None:
+    cited = CITED["anthropic"][1]["content"][0]["citations"][0] | {"file_id": None, "note": ""}
+    assert lacking(cited, [understood(cited)]) == ["encrypted_index"]
+    assert lacking({"n": 1, "same": "x"}, [True, "x"]) == ["n"]
+
+
+def test_a_place_is_a_number() -> None:
+    assert "start" not in understood({"url": "https://e.com", "start_index": True})
+    assert understood({"url": "https://e.com", "start_index": 0})["start"] == 0
+    assert "url" not in understood({"url": "e.com"})
+    assert understood({"url": "", "uri": "https://e.com"})["url"] == "https://e.com"
+
+
+DATA = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff\xe0",
+    "image/gif": b"GIF89a",
+    "image/webp": b"RIFF\x00\x00\n\x00WEBPVP8 ",
+    "audio/wav": b"RIFF\x00\x00\n\x00WAVEfmt ",
+    "audio/mp3": b"ID3\x04",
+    "application/pdf": b"%PDF-1.7",
+}
+
+
+@pytest.mark.parametrize("media_type", DATA)
+def test_data_show_their_type(media_type: str) -> None:
+    data = b64encode(DATA[media_type] + bytes(range(30))).decode()
+    major = media_type.partition("/")[0]
+    part = file_of(data, None)
+    assert (part.media_type, part.kind) == (media_type, "document" if major == "application" else major)
+    assert part.data == data
+    named = file_of(data, "a.csv")
+    assert (named.media_type, named.kind) == ("text/csv", "document")
+    address = file_of(f"https://e.com/a/{'b' * 40}.png", None)
+    assert (address.url, address.data) == (f"https://e.com/a/{'b' * 40}.png", None)
+
+
+def test_what_shows_no_type_has_none() -> None:
+    for data in (
+        "",
+        "!",
+        b64encode(b"GIF88a").decode(),
+        b64encode(b"x%PDF-").decode(),
+        b64encode(b"RIFFWAVE").decode(),
+    ):
+        assert media_type_in(data) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [("a.PNG", "image/png"), ("https://e.com/a.jpg?w=1.5#b.c", "image/jpeg"), ("a.tar", ""), ("", "")],
+)
+def test_the_ending_of_a_name_shows_a_type(name: str, media_type: str) -> None:
+    assert media_type_of(name) == media_type
+
+
+def test_a_file_without_a_name_gets_one_of_its_type() -> None:
+    for media_type, name in (("text/csv", "document.csv"), ("TEXT/CSV; charset=utf-8", "document.csv")):
+        assert file_name(MediaPart("document", media_type, "AAAA")) == name
+    assert file_name(MediaPart("document", "text/csv", "AAAA", name="b.txt")) == "b.txt"
+    assert known_type(MediaPart("document", url="https://e.com/a")) == "application/octet-stream"
+    assert known_type(MediaPart("image", url="https://e.com/a")) == "image/*"
+    assert known_type(MediaPart("image", url="https://e.com/a.gif")) == "image/gif"
 
 
 @pytest.mark.parametrize("prefix", ["", "data:application/pdf;base64,"])

@@ -14,7 +14,7 @@ from toolfmt import ParseError, convert_answer, write_stream
 from toolfmt.errors import LimitExceededError
 from toolfmt.events import CallEnd
 from toolfmt.transcripts.answer_apis import ANSWERS
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Trouble, Usage
 from toolfmt.transcripts.answering.failures import WRITERS, read_error
 from toolfmt.transcripts.answers import AnswerReader, answered, read_answer, read_stream
 from toolfmt.transcripts.convert_answer import error_status, write_error
@@ -163,6 +163,105 @@ def test_errors_have_their_status() -> None:
     assert read_error("x", status=418).kind == "invalid"
     with pytest.raises(ParseError, match="an error"):
         read_error(7)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        *((400, "invalid"), (401, "authentication"), (402, "billing"), (403, "permission"), (404, "not_found")),
+        *((408, "timeout"), (409, "conflict"), (413, "too_large"), (422, "invalid"), (429, "rate_limit")),
+        *((499, "invalid"), (500, "server"), (502, "server"), (503, "overloaded"), (504, "timeout")),
+        *((529, "overloaded"), (599, "server")),
+    ],
+)
+def test_an_error_is_known_by_its_status(status: int, kind: str) -> None:
+    for failure in (
+        read_error("x", status=status),
+        read_error({"message": "x"}, status=status),
+        read_error({"error": {"code": status, "message": "x"}}),
+        read_error([{"error": {"code": status, "message": "x"}}]),
+        read_error({"status_code": status, "detail": "x"}),
+    ):
+        assert (failure.kind, failure.status, failure.message) == (kind, status, "x")
+
+
+def test_the_word_of_an_error_says_more_than_its_status() -> None:
+    billing = {"error": {"message": "x", "type": "insufficient_quota", "param": "model", "code": "insufficient_quota"}}
+    failure = read_error(billing, status=429)
+    assert (failure.kind, failure.status, failure.code, failure.param) == (
+        *("billing", 429, "insufficient_quota", "model"),
+    )
+    quota = {"error": {"code": 429, "message": "x", "status": "RESOURCE_EXHAUSTED"}}
+    assert (read_error(quota).kind, read_error(quota).code) == ("rate_limit", None)
+    assert read_error({"type": "error", "error": {"type": "invalid_request_error", "message": "x"}}).status == 400
+    assert read_error("x").status == 500
+
+
+@pytest.mark.parametrize("value", [{}, [], {"error": {}}])
+def test_an_error_that_says_nothing_is_none(value: Any) -> None:
+    with pytest.raises(ParseError, match="message"):
+        read_error(value)
+
+
+def test_an_error_without_a_message_is_what_it_holds() -> None:
+    assert "teapot" in read_error({"error": {"type": "teapot"}}).message
+
+
+@pytest.mark.parametrize(("kind", "status", "written"), [
+    ("server", 502, 502), ("server", 599, 599), ("server", 500, 500), ("server", 499, 500), ("server", 600, 500),
+    ("rate_limit", 502, 429),
+])  # fmt: skip
+def test_the_status_of_an_error_is_its_kind_s_and_a_server_s_own(kind: Trouble, status: int, written: int) -> None:
+    assert error_status(Failure(kind=kind, message="x", status=status), "openai-chat") == written
+
+
+@pytest.mark.parametrize(
+    ("source", "count", "usage"),
+    [
+        (
+            "anthropic",
+            {"input_tokens": 2, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 5, "output_tokens": 9},
+            Usage(input=17, output=9, cached=10, cache_written=5),
+        ),
+        (
+            "gemini",
+            {
+                "promptTokenCount": 12,
+                "cachedContentTokenCount": 3,
+                "toolUsePromptTokenCount": 6,
+                "candidatesTokenCount": 5,
+                "thoughtsTokenCount": 4,
+            },
+            Usage(input=18, output=9, cached=3, reasoning=4),
+        ),
+    ],
+)
+def test_separate_counts_are_included_in_the_totals(source: str, count: dict[str, int], usage: Usage) -> None:
+    answers: dict[str, Any] = {
+        "anthropic": {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "Hi"}],
+            "stop_reason": "end_turn",
+        },
+        "gemini": {"candidates": [{"content": {"parts": [{"text": "Hi"}]}, "finishReason": "STOP"}]},
+    }
+    value = answers[source] | {"usage" if source == "anthropic" else "usageMetadata": count}
+    assert info_of(value, source).usage == usage
+    chat: Any = convert_answer(value, source=source, target="openai-chat").value
+    assert chat["usage"]["total_tokens"] == usage.input + usage.output
+    back: Any = convert_answer(chat, source="openai-chat", target="anthropic").value
+    parts = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    assert sum(back["usage"][part] for part in parts) == usage.input
+    assert back["usage"]["output_tokens"] == usage.output
+
+
+@pytest.mark.parametrize(("count", "read"), [
+    (0, 0), (7, 7), (7.0, 7), (7.5, 0), (-1, 0), (True, 0), ("7", 0), (None, 0), (2**53, 2**53), (2**53 + 1, 0),
+])  # fmt: skip
+def test_a_count_is_a_whole_number_that_every_reader_keeps(count: Any, read: int) -> None:
+    usage = info_of({**CHAT, "usage": {"prompt_tokens": count, "completion_tokens": 1}}, "openai-chat").usage
+    assert usage == Usage(input=read, output=1)
 
 
 @pytest.mark.skipif(not RECORDED.is_file(), reason="there is no ../shared")

@@ -35,12 +35,26 @@ def test_others_are_looked_at(value: Any, text: str) -> None:
     assert not same(CallPart("f", text=text), CallPart("f", value))
 
 
+def test_two_values_are_compared() -> None:
+    assert same(CallPart("f", {"a": [1]}), CallPart("f", {"a": [1]}))
+    for other in ({"a": [2]}, {"a": [1.0]}, {"a": [True]}, {}):
+        assert not same(CallPart("f", {"a": [1]}), CallPart("f", other))
+        assert not same(CallPart("f", text='{"a": [1]}'), CallPart("f", text=json.dumps(other)))
+
+
 def test_an_integer_that_has_no_text_goes_where_none_is_needed() -> None:
     used = {"type": "tool_use", "id": "a", "name": "f", "input": {"n": 10**5000}}
     chat = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": [used]}]}
     there = convert(chat, source="anthropic", target="bedrock")
     assert there.losses == ()
     assert there.value["messages"][1]["content"][0]["toolUse"]["input"] == {"n": 10**5000}
+
+
+@pytest.mark.parametrize("length", [79, 80, 81, 500])
+def test_the_detail_of_a_loss_fits_on_a_line(length: int) -> None:
+    text = "a" * length
+    (loss,) = losses(Transcript((Message("user", (TextPart(text),)),)), Transcript(()))
+    assert (loss.detail == text, len(loss.detail)) == (length <= 80, min(length, 80))
 
 
 @pytest.mark.parametrize(("answered", "action"), [("b", "changed"), ("c", "dropped")])
