@@ -215,6 +215,8 @@ NOW = [{"name": "now", "parameters": {"type": "object", "properties": {}}}]
         ("Don't worry, it's fine: I'll look.\n", ""),
         ("It's (I'd say) 'fine'. ", ""),
         ("Say it: 'now', please. ", ""),
+        ("const empty = ``\n", ""),
+        ("A list is written as:\n`\n", ""),
     ],
 )
 def test_quotation_marks_that_are_merely_spoken_of_hide_no_call(before: str, after: str) -> None:
@@ -324,6 +326,59 @@ def test_a_call_after_a_definition_is_an_example(before: str, calls: int) -> Non
 def test_arguments_named_in_markup_are_an_unread_call() -> None:
     (notice,) = toolfmt.parse("get_weather <city=Paris>", dialect="hermes", tools=[WEATHER]).notices
     assert (notice.kind, notice.span) == ("unread_call", (0, 24))
+
+
+@pytest.mark.parametrize(
+    ("before", "shown"),
+    [("Say ", 0), ("Say `no` or `", 1), ("Say `no`, `yes` or `", 1), ("Say `no` or ", 0), ("> ", 1), ('Say "', 1)],
+)
+def test_an_unread_call_in_quotation_marks_is_only_shown(before: str, shown: bool) -> None:  # noqa: FBT001
+    text = f"{before}<tol_call>get_weather{{}}</tol_call>"
+    result = toolfmt.parse(text, dialect="hermes", tools=[WEATHER])
+    assert (not any(notice.kind == "unread_call" for notice in result.notices)) == bool(shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("get_weather(city='Paris')", "expression"),
+        ("get_weather(city='Paris')\nget_weather(city='Rome')", "expression"),
+        ("print(get_weather(city='Paris'))", "expression"),
+        ("get_weather('Paris')", None),
+        ("x = get_weather(city='Paris')", None),
+        ("get_weather(city='Paris')\nx = (1)", None),
+        ("get_weather(city='Paris)", None),
+        ("```tool_code\nget_weather(city='Paris')\n```", "fence"),
+        ("Like this:\n```tool_code\nget_weather(city='Paris')\n```\n", "fence"),
+        ("```python\nget_weather(city='Paris')\n```", None),
+        ('data: {"choices": []}\n\n', "stream"),
+        ('event: ping\ndata: {"type": "ping"}\n\n', "stream"),
+        ('{"error": {"message": "busy"}}', "error"),
+        ('{"error": "busy"}', "error"),
+        ('{"error": "busy", "a": 1}', None),
+        ('{"type": "error", "message": "busy"}', "error"),
+        ('{"object": "error", "message": "busy"}', "error"),
+        ('{"message": "busy"}', None),
+        ('[{"error": {"message": "busy"}}]', "error"),
+        ('[{"a": 1}]', None),
+        ('{"content": [{"type": "text", "text": "Hi"}]}', "api"),
+        ('{"content": []}', None),
+        ('{"output": {"message": {}}}', "api"),
+        ('{"candidates": [1]}', None),
+        ("Hi.", None),
+    ],
+)
+def test_an_answer_without_a_call_may_look_like_something(text: str, kind: str | None) -> None:
+    found = unread(text)
+    assert (found and found.kind) == kind
+    if found is not None:
+        assert found.advice()
+
+
+def test_an_offered_tool_is_known_in_a_fence_of_python_too() -> None:
+    call = "```python\nget_weather('Paris')\n```"
+    found = [unread(call, [toolfmt.ToolDefinition(name=name)]) for name in ("get_weather", "send_mail")]
+    assert [one and one.kind for one in found] == ["fence", None]
 
 
 @pytest.mark.parametrize(
