@@ -101,6 +101,15 @@ def test_a_cache_point_marks_the_part_before_it() -> None:
     assert rewritten({"text": "a"}, hour) == [{"text": "a"}, hour]
 
 
+def test_a_cache_point_marks_nothing_else() -> None:
+    assert parts({"text": "a"}, {"text": "b"}, POINT) == (TextPart("a"), TextPart("b", extra=MARK))
+    first, second, third = ({"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in "fgh")
+    config = {"tools": [first, second, POINT, third]}
+    value = {"messages": [{"role": "user", "content": [{"text": "hi"}]}], "toolConfig": config}
+    there = convert(value, source="bedrock", target="anthropic")
+    assert ["cache_control" in tool for tool in there.value["tools"]] == [False, True, False]
+
+
 def test_cache_marks_cross_to_anthropic() -> None:
     value = {
         "system": [{"text": "Be brief."}, POINT],

@@ -12,6 +12,10 @@ from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart
 from toolfmt.transcripts.comparing.flat import flatten
 
 ASKED = {"role": "user", "content": "Hi"}
+USED = (
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "1"}]},
+)
 
 
 def calls(*made: tuple[str, str | None]) -> Message:
@@ -114,6 +118,21 @@ def test_calls_without_ids_get_different_ones() -> None:
         idents = [call["id"] for call in messages[1]["tool_calls"]]
         assert len(set(idents)) == 2
         assert [message["tool_call_id"] for message in messages[2:]] == idents
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "mistral", "anthropic"])
+def test_an_id_that_is_made_is_not_another_call_s(target: str) -> None:
+    given = [{"functionCall": {"id": "call_1", "name": "f", "args": {}}}, {"functionCall": {"name": "g", "args": {}}}]
+    value = [{"role": "user", "parts": [{"text": "Hi"}]}, {"role": "model", "parts": given}]
+    message = convert(value, source="gemini", target=target).value["messages"][1]
+    first, second = (block["id"] for block in message.get("tool_calls") or message["content"])
+    assert first != second
+
+
+def test_an_id_that_is_used_again_stays_where_that_is_accepted() -> None:
+    value = [message for _ in range(2) for message in (ASKED, *USED)]
+    messages = convert(value, source="anthropic", target="openai-chat").value["messages"]
+    assert [call["id"] for message in messages for call in message.get("tool_calls", ())] == ["a", "a"]
 
 
 def test_an_id_that_is_used_again_is_another_one_for_anthropic() -> None:
