@@ -329,13 +329,24 @@ def test_arguments_named_in_markup_are_an_unread_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "shown"),
-    [("Say ", 0), ("Say `no` or `", 1), ("Say `no`, `yes` or `", 1), ("Say `no` or ", 0), ("> ", 1), ('Say "', 1)],
+    ("before", "after", "shown"),
+    [
+        ("Say ", "", 0),
+        ("Say `no` or ", "", 0),
+        ("Say `no` or `", "`.", 1),
+        ("Say `no`, `yes` or `", "`.", 1),
+        ('Say "', '".', 1),
+        ("> ", "", 1),
+        ("```\n", "\n```", 0),
+        ("```\n", "\n```\nThat is all.", 1),
+        ("So:\n```\n", "\n```\nThat is all.", 1),
+        ("```\nls\n```\n", "\n```\nThat is all.", 0),
+    ],
 )
-def test_an_unread_call_in_quotation_marks_is_only_shown(before: str, shown: bool) -> None:  # noqa: FBT001
-    text = f"{before}<tol_call>get_weather{{}}</tol_call>"
+def test_an_unread_call_in_a_quotation_is_only_shown(before: str, after: str, shown: int) -> None:
+    text = f"{before}<tol_call>get_weather{{}}</tol_call>{after}"
     result = toolfmt.parse(text, dialect="hermes", tools=[WEATHER])
-    assert (not any(notice.kind == "unread_call" for notice in result.notices)) == bool(shown)
+    assert any(notice.kind == "unread_call" for notice in result.notices) == (not shown)
 
 
 @pytest.mark.parametrize(
