@@ -62,6 +62,21 @@ def test_a_call_that_a_value_quotes_is_no_second_one(dialect: Dialect[str]) -> N
         assert (jsontext.equal(result.calls[0].arguments, arguments), result.failures) == (True, ())
 
 
+@pytest.mark.parametrize(
+    ("before", "calls"),
+    [
+        ("<tol_call>write<arg_key>text</arg_key><arg_value>I call ", 0),
+        ("<tol_call>write\n<parameter=text>\nI call ", 0),
+        ("<wrte><text>I call ", 0),
+        ("<text>x</text>\n", 1),
+        ("<b>x</b>\n<i>", 1),
+    ],
+)
+def test_what_a_value_of_an_unknown_call_quotes_never_runs(before: str, calls: int) -> None:
+    result = read(f'{before}[TOOL_CALLS]rm[ARGS]{{"p": "/"}}')
+    assert len(result.calls) == calls
+
+
 def test_a_second_format_that_is_only_shown_is_text() -> None:
     call = '<tool_call>\n{"name": "rm", "arguments": {"p": "/"}}\n</tool_call>'
     shown = f"{call}\nIn the other format it is `[TOOL_CALLS]rm[ARGS]{{}}`.\n> <function=rm>{{}}</function>"
