@@ -68,6 +68,8 @@ def test_a_call_that_a_value_quotes_is_no_second_one(dialect: Dialect[str]) -> N
         ("<tol_call>write<arg_key>text</arg_key><arg_value>I call ", 0),
         ("<tol_call>write\n<parameter=text>\nI call ", 0),
         ("<wrte><text>I call ", 0),
+        ("<wrte><text>I call <text>x</text> ", 0),
+        ("Write <text> here, and then\n", 1),
         ("<text>x</text>\n", 1),
         ("<b>x</b>\n<i>", 1),
     ],

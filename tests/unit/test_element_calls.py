@@ -295,3 +295,11 @@ def test_a_call_that_is_begun_anew_runs_once() -> None:
 def test_closers_that_prose_shows_are_text() -> None:
     shown = 'Close it with </parameter> here.\n```xml\n<parameter name="path">x</parameter>\n</invoke>\n```'
     assert parse(shown, dialect="claude-legacy", tools=[slips.tool("move", {"path": "a"})]).text == shown
+
+
+@pytest.mark.parametrize("between", [" ", "(", "`", "\n"])
+def test_an_element_in_the_value_of_an_unknown_call_does_not_end_the_value(between: str) -> None:
+    tools = [slips.tool("write", {"text": ""}), slips.tool("rm", {"p": ""})]
+    text = f"<wrte>\n<text>\nI call{between}<text>x</text> <rm>\n<p>\n/\n</p>\n</rm>"
+    assert parse(text, dialect="cline", tools=tools).calls == ()
+    assert [call.name for call in parse(text[text.index("<rm>") :], dialect="cline", tools=tools).calls] == ["rm"]

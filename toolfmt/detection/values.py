@@ -20,7 +20,8 @@ _SLOT = re.compile(r"\{[?\w]")
 def value_marks(forms: Iterable[Form]) -> re.Pattern[str]:
     """Compile what opens and closes a value in any of the forms; the group `key` is a name that is also a key's.
 
-    After a blank that indents no line, or in quotes, nothing opens one: prose speaks of it.
+    After a blank that indents no line, or in quotes, an opener is `inside`: it opens one only in another, as prose
+    speaks of it.
     """
     found = {pair for form in forms for pair in _pairs(form)}
     opens, closes = (
@@ -30,7 +31,7 @@ def value_marks(forms: Iterable[Form]) -> re.Pattern[str]:
     both = "|".join(sorted(map(re.escape, {one for one, other in found if one == other}))) or "(?!)"
     closer = rf"(?P<both>{both})|(?P<close>(?:{closes or '(?!)'})|</(?P<ended>{_NAME})>)"
     opener = rf"(?:{opens or '(?!)'})|<(?P<key>{_NAME})>(?![ \t])"
-    return re.compile(rf"{closer}|(?:^[ \t]+|(?<![ \t`\"'(]))(?:{opener})", re.MULTILINE)
+    return re.compile(rf"{closer}|(?:^[ \t]+|(?P<inside>(?<=[ \t`\"'(]))|)(?:{opener})", re.MULTILINE)
 
 
 def _pairs(form: Form) -> Iterator[tuple[str, str]]:
@@ -72,5 +73,5 @@ class OpenValues:
                 self.open = int(not self.open)
                 continue
             name = found["key"] or found["ended"]
-            if not name or name in self._keys:
+            if (not name or name in self._keys) and (self.open or found["inside"] is None):
                 self.open = max(self.open + (-1 if found["close"] else 1), 0)

@@ -222,7 +222,7 @@ class ElementGrammar:
 
     @cached_property
     def value_marks(self) -> regex.Pattern[str]:
-        """Matches openers and closers of values; openers in quotes or alone between words, as in prose, do not."""
+        """Matches openers and closers of values; openers in quotes or between words, as in prose, are `inside`."""
         before, keyed, _ = self.closers["member"].partition("</{key}>")
         if keyed:
             name = rf"(?P<key>{TAG_NAME})\s{{0,64}}>"
@@ -234,7 +234,7 @@ class ElementGrammar:
             opened, closed = [*opened, re.escape(quote)], [*closed, re.escape(end)]
         opens = f"(?:{'|'.join(opened)})"
         own = rf"(?:(?<![ \t`\"'(])|(?<=\n[ \t]{{1,64}})){opens}|(?<=[ \t]){opens}(?=\w)"
-        marks = rf"{own}|(?P<close>{'|'.join(closed)})"
+        marks = rf"{own}|(?P<inside>{opens})|(?P<close>{'|'.join(closed)})"
         return regex.compile(marks, self.flags)
 
     @cached_property

@@ -193,6 +193,8 @@ class TextBefore:
             if not self._open and not any(map(text.__contains__, elements.value_starts)):
                 continue
             for found in elements.value_marks.finditer(text, at):
+                if found["inside"] and not self._open:
+                    continue
                 key = found.groupdict().get("key")
                 if key is None or elements.special or self._known(key):
                     self._open = max(self._open + (-1 if found["close"] else 1), 0)
