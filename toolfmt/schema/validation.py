@@ -16,7 +16,6 @@ import json
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
-from urllib.parse import urldefrag, urljoin
 
 from toolfmt import jsontext
 from toolfmt.errors import Problem, SchemaError, UnresolvableReferenceError
@@ -41,7 +40,7 @@ _COPIED: Final = 32_000_000
 _MOST: Final = 20
 """Problems that are returned; of more, the first ones and their number."""
 _WHOLE: Final = "http://toolfmt.invalid/"
-"""Where a schema without a name of its own is; never opened. Relative names resolve against it, unlike a URN."""
+"""Where a schema is whose members are checked alone; never opened. Relative names resolve against it, unlike a URN."""
 
 _validators: dict[int, tuple[weakref.ref[ToolDefinition], Validator]] = {}
 
@@ -170,13 +169,11 @@ def _members(schema: JsonObject, steps: int) -> Callable[[JsonObject], bool]:
     import jsonschema_rs as engine
 
     named = as_object(schema.get("properties"))
+    part: JsonObject = {"properties": {key: {"$ref": _WHOLE + pointer(("properties", key))} for key in named}}
     try:
-        # Its own name is the base of the relative names inside it.
-        name, _ = urldefrag(urljoin(_WHOLE, str(schema.get("$id", ""))))
-        whole = engine.Registry([(name, schema)])
-        part: JsonObject = {"properties": {key: {"$ref": name + pointer(("properties", key))} for key in named}}
+        whole = engine.Registry([(_WHOLE, {key: value for key, value in schema.items() if key != "$id"})])
         return _checker(part, steps, registry=whole).is_valid
-    except ValueError:  # names that resolve from the root alone
+    except ValueError:  # a part is named by the whole name of the schema
         return lambda _: True
 
 
