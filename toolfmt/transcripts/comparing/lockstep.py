@@ -77,6 +77,10 @@ def _same(a: Part, b: Part) -> bool:
     return a == b if compare is None else compare(a, b)
 
 
+def _text(a: TextPart, b: TextPart) -> bool:
+    return a.text == b.text and a.citations == b.citations and a.extra == b.extra
+
+
 def _call(a: CallPart, b: CallPart) -> bool:
     if a.id != b.id or a.name != b.name or a.custom or b.custom or a.extra != b.extra:
         return False
@@ -120,7 +124,7 @@ def _result(a: ResultPart, b: ResultPart) -> bool:
     )
 
 
-_COMPARE: Final[dict[type, Callable[..., bool]]] = {CallPart: _call, ResultPart: _result}
+_COMPARE: Final[dict[type, Callable[..., bool]]] = {TextPart: _text, CallPart: _call, ResultPart: _result}
 
 
 SIDE: Final = {"system": "system", "developer": "system", "user": "user", "tool": "user", "assistant": "assistant"}

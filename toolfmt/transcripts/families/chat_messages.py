@@ -220,6 +220,8 @@ def _refusals(shape: ChatShape) -> MessageField:
 def _calls(shape: ChatShape) -> MessageField:
     """Calls, or the single call of the older API."""
     legacy = f"{shape.owner}.legacy"
+    keys = ("tool_calls", "function_call")
+    known = frozenset(keys)
 
     def read(item: JsonObject, parts: list[Part]) -> frozenset[str]:
         items, only = item.get("tool_calls"), item.get("function_call")
@@ -230,11 +232,11 @@ def _calls(shape: ChatShape) -> MessageField:
                 parts.append(_read_call(call, shape))
             except ParseError as error:
                 raise located(f"tool_calls/{at}", error) from None
-        if _is_made(only):
+        if only is not None and _is_made(only):
             if not is_object(only):
                 raise ParseError(f"function_call: expected an object, not {type(only).__name__}")
             parts.append(_called(only, CallPart("", extra={legacy: True}), shape))
-        return frozenset({"tool_calls", "function_call"})
+        return known
 
     def write(parts: list[CallPart], item: JsonObject) -> bool:
         for part in parts:
@@ -244,14 +246,16 @@ def _calls(shape: ChatShape) -> MessageField:
                 item.setdefault("tool_calls", []).append(_write_call(part, shape))
         return True
 
-    return MessageField(("tool_calls", "function_call"), read, CallPart, write, instead=True)
+    return MessageField(keys, read, CallPart, write, instead=True)
 
 
 def _read_call(item: JsonValue, shape: ChatShape) -> CallPart:
-    body = item.get("function") if is_object(item) else None
-    custom = is_object(item) and not _is_made(body) and is_object(item.get("custom"))
-    body = item["custom"] if is_object(item) and custom else body
-    if not is_object(item) or not is_object(body):
+    if not is_object(item):
+        item = {}
+    body = item.get("function")
+    custom = not _is_made(body) and is_object(item.get("custom"))
+    body = item["custom"] if custom else body
+    if not is_object(body):
         raise ParseError("function: a tool call is an object with a `function`")
     call = _called(body, CallPart("", None, None, _id(item, "id", shape), custom), shape)
     if not item.keys() <= _CALL:

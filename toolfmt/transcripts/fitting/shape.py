@@ -83,8 +83,8 @@ def fit(transcript: Transcript, rules: Rules, taken: Iterable[str] = ()) -> Tran
 
 def _named(transcript: Transcript) -> list[CallPart | ToolDeclaration]:
     """List everything with a tool's name: calls, then declarations."""
-    messages = (message for message in transcript.messages if not message.plain)
-    calls = [part for message in messages for part in message.parts if isinstance(part, CallPart)]
+    messages = (message.parts for message in transcript.messages if not message.plain)
+    calls = [part for parts in messages for part in parts if type(part) is CallPart]
     return [*calls, *(tool for tool in transcript.tools or () if tool.kind != "hosted")]
 
 
@@ -137,8 +137,8 @@ def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
             continue  # nothing left of it has a place
         if not results:
             shaped.append(message if role == message.role and whole else changed(message, role, parts))
-        elif rules.results_in == "tool" and message.role == "tool" and results == 1 and not others:
-            shaped.append(message if whole else changed(message, role, parts))
+        elif not others and (rules.results_in != "tool" or (message.role == "tool" and results == 1)):
+            shaped.append(message if whole and rules.results_in == "tool" else changed(message, role, parts))
         else:
             shaped.extend(_answering(message, parts, role, rules))
     return shaped
@@ -305,18 +305,20 @@ def _first_answer(messages: list[Message]) -> list[Message]:
 
 def _merged(messages: list[Message], rules: Rules) -> list[Message]:
     """Join adjacent messages of one role, with results before other content of the turn."""
-    alone = rules.results_alone
     roles = [message.role for message in messages]
     if not any(map(eq, roles, roles[1:])):
         return messages
+    kinds = zip(roles, map(_answers, messages), strict=True) if rules.results_alone else roles
     shaped: list[Message] = []
-    for (role, _), run in groupby(messages, key=lambda message: (message.role, alone and _answers(message))):
-        group = list(run)
+    at = 0
+    for _, run in groupby(kinds):
+        start, at = at, at + len(list(run))
+        role, group = roles[start], messages[start:at]
         joins = rules.neighbours != "answers" and role != "system"
         if len(group) > 1 and (joins or (role == "assistant" and any(map(_acts, group)))):
             shaped.append(_join(group))
         else:
-            shaped.extend(group)
+            shaped += group
     return shaped
 
 
@@ -331,7 +333,7 @@ def _answers(message: Message) -> bool:
 
 def _join(group: list[Message]) -> Message:
     parts = _results_first([part for message in group for part in message.parts])
-    extra = {key: value for message in group for key, value in message.extra.items()}
+    extra = {key: value for message in group if message.extra for key, value in message.extra.items()}
     joined = Message(group[0].role, tuple(parts), group[0].name, extra)
     joined.where = group[0].where
     return joined

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from toolfmt.conversation import Message, Part, ResultPart, Role, TextPart, ToolChoice, ToolDeclaration, Transcript
 from toolfmt.errors import ParseError
@@ -27,6 +27,8 @@ from toolfmt.transcripts.tables.blocks import PartTable
 from toolfmt.transcripts.tables.message_fields import MessageField
 
 INSTRUCTIONS: frozenset[str] = frozenset({"system", "developer"})
+Plan: TypeAlias = tuple[Sequence[MessageField], Sequence[MessageField], frozenset[str]]
+"""The fields before a message's content, those after it, and the message's keys beside its role, content and name."""
 ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 """The words of most formats."""
 
@@ -135,10 +137,8 @@ class RequestTable:
     """The format's word for each role; results without a role of their own are the user's."""
     handled: AbstractSet[str] = field(default=frozenset(), init=False, repr=False)
     """The keys of a message that are read, or have no meaning, beside those of the fields."""
-    plan: Callable[[tuple[str, ...], Role], tuple[Sequence[MessageField], Sequence[MessageField]]] = field(
-        init=False, repr=False, compare=False
-    )
-    """Selects the fields of a message by its keys and role: those before the content, and the others."""
+    plan: Callable[[tuple[str, ...], Role], Plan] = field(init=False, repr=False, compare=False)
+    """Selects the fields of a message by its keys and role."""
 
     def __post_init__(self) -> None:
         """Compute the words, the known keys and the plan of the fields."""
@@ -149,10 +149,10 @@ class RequestTable:
         object.__setattr__(self, "handled", self.ignored | {self.role, self.content} | named)
         object.__setattr__(self, "plan", lru_cache(256)(self._planned))
 
-    def _planned(self, keys: tuple[str, ...], role: Role) -> tuple[Sequence[MessageField], Sequence[MessageField]]:
-        fields = (one for one in self.fields if one.role in (None, role))
-        given = [one for one in fields if not set(keys).isdisjoint(one.keys)]
-        return [one for one in given if one.first], [one for one in given if not one.first]
+    def _planned(self, keys: tuple[str, ...], role: Role) -> Plan:
+        fields = [one for one in self.fields if one.role in (None, role) and not set(keys).isdisjoint(one.keys)]
+        first = [one for one in fields if one.first]
+        return first, [one for one in fields if not one.first], frozenset(keys) - self.handled
 
     @property
     def _places(self) -> list[str]:
@@ -324,20 +324,20 @@ class RequestTable:
             extra = {} if item.keys() <= self.handled else rest(item, self.handled, self.owner)
             return Message(role, self.blocks.read_key(item, self.content), None, extra)
         parts: list[Part] = []
-        known: AbstractSet[str] = self.handled
-        before, after = self.plan(tuple(item), role)
+        before, after, left = self.plan(tuple(item), role)
         for one in before:
-            known |= one.read(item, parts)
+            left -= one.read(item, parts)
         if item.get(self.content) is not None:
             parts += self.blocks.read_key(item, self.content)
         for one in after:
-            known |= one.read(item, parts)
+            left -= one.read(item, parts)
         name = item.get(self.name)
-        if not isinstance(name, str | None):
+        if name is not None and not isinstance(name, str):
             if not self.loose:
                 raise ParseError(f"{self.name}: expected text, not {type(name).__name__}")
-            name, known = None, known - {self.name}
-        return Message(role, tuple(parts), name, rest(item, known, self.owner))
+            name, left = None, left | {self.name}
+        extra = {f"{self.owner}.{key}": value for key, value in item.items() if key in left} if left else {}
+        return Message(role, tuple(parts), name, extra)
 
     def write_plain(self, message: Message) -> Iterable[JsonValue]:
         """Write a regular message."""
