@@ -59,6 +59,8 @@ _REFUSED: Final = (
 """The beginning of a decoder's message, the error that it becomes, and its text here."""
 _SHORT: Final = 512
 """Characters of a text from which on pydantic writes it in half the time."""
+_FEW: Final = 300  # digits of a number that a float can always hold
+_EXPONENT: Final = re.compile(r"[0-9][eE]").search
 _scan = json.JSONDecoder().raw_decode
 
 
@@ -249,7 +251,8 @@ def _decode(piece: str, whole: str, start: int, max_depth: int, max_digits: int)
         value = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
     except ValueError as error:
         raise _refusal(str(error), data, whole, start) from None
-    depth, finite = survey(value)
+    easy = len(piece) <= _FEW and not _EXPONENT(piece) and piece.count("{") + piece.count("[") <= max_depth
+    depth, finite = (0, True) if easy else survey(value)
     if depth > max_depth:
         _extent(whole, start, max_depth)
     if not finite:
@@ -271,10 +274,8 @@ def survey(value: JsonValue) -> tuple[int, bool]:
         for children in level:
             for child in () if _FINITE.issuperset(map(type, children)) else children:  # as most are
                 kind = child.__class__
-                if kind is dict:
-                    below.append(child.values())
-                elif kind is list:
-                    below.append(child)
+                if kind is dict or kind is list:
+                    below.append(child.values() if kind is dict else child)
                 elif kind is float and not math.isfinite(child):
                     finite = False
         if not below:
@@ -301,10 +302,8 @@ def _extent(text: str, start: int, max_depth: int) -> int:
 
 def _number(text: str, start: int, wanted: Callable[[str], bool]) -> int:
     """Find the first number that is `wanted`; -1 if there is none."""
-    for token in _TOKEN.finditer(text, start):
-        if token.group()[0] not in '"[{]}' and wanted(token.group()):
-            return token.start()
-    return -1
+    numbers = (token for token in _TOKEN.finditer(text, start) if token.group()[0] not in '"[{]}')
+    return next((token.start() for token in numbers if wanted(token.group())), -1)
 
 
 def _refusal(message: str, data: bytes, whole: str, start: int) -> ParseError:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import takewhile
 from typing import Final
 
 from pydantic_core import to_json
@@ -29,13 +29,11 @@ def common_prefix_length(before: Sequence[Message], after: Sequence[Message]) ->
 
     Results in separate messages are equal to results in one message.
     """
-    steps = zip_longest(_turns(before), _turns(after))
-    count = 0
-    for old, new in steps:
-        if old is None or new is None or not (old is new or _same_turn(old, new)):
-            return count
-        count += len(old.parts) or 1
-    return None
+    if len(before) == len(after) and all(map(_same_turn, before, after)):
+        return None
+    olds, news = _turns(before), _turns(after)
+    same = sum(1 for _ in takewhile(bool, map(_same_turn, olds, news)))
+    return None if same == len(olds) == len(news) else sum(len(old.parts) or 1 for old in olds[:same])
 
 
 def _turns(messages: Sequence[Message]) -> list[Message]:
@@ -62,6 +60,8 @@ def _turns(messages: Sequence[Message]) -> list[Message]:
 
 
 def _same_turn(a: Message, b: Message) -> bool:
+    if a is b:
+        return True
     if (a.role != b.role and _SIDE[a.role] != _SIDE[b.role]) or a.name != b.name or a.extra != b.extra:
         return False
     return len(a.parts) == len(b.parts) and all(map(_same, a.parts, b.parts))

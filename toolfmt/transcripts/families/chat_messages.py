@@ -253,7 +253,7 @@ def _read_call(item: JsonValue, shape: ChatShape) -> CallPart:
     if not is_object(item):
         item = {}
     body = item.get("function")
-    custom = not _is_made(body) and is_object(item.get("custom"))
+    custom = "custom" in item and not _is_made(body) and is_object(item["custom"])
     body = item["custom"] if custom else body
     if not is_object(body):
         raise ParseError("function: a tool call is an object with a `function`")

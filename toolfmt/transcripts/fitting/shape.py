@@ -201,9 +201,9 @@ def _answered(messages: list[Message]) -> list[Message]:
             if type(parts[-1]) is not ResultPart:
                 waiting.clear()
         elif message.role == "assistant":
-            if not answering:
+            if waiting and not answering:
                 waiting.clear()
-            for part in parts:
+            for part in () if message.plain else parts:
                 if isinstance(part, CallPart) and part.id is not None:
                     waiting.add(part.id)
             answering = True

@@ -169,11 +169,10 @@ def json_at(value: JsonValue) -> JsonValue:
 def plain_text(parts: Iterable[object]) -> str | None:
     """Return the text of a content with one plain text; "" if it is empty, None for anything else."""
     found = tuple(parts)
-    if not found:
-        return ""
-    if len(found) == 1 and isinstance(found[0], TextPart) and not found[0].extra and not found[0].citations:
-        return found[0].text
-    return None
+    part = found[0] if len(found) == 1 else None
+    if isinstance(part, TextPart) and not (part.extra or part.citations):
+        return part.text
+    return None if found else ""
 
 
 def text_or_list(blocks: list[JsonValue]) -> JsonValue:

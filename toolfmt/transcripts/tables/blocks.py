@@ -148,7 +148,7 @@ class PartTable:
     def read_all(self, content: JsonValue) -> tuple[Part, ...]:
         """Read a content: text, or a list of blocks."""
         if isinstance(content, str):
-            return (TextPart(content),) if content else ()
+            return (TextPart(content, (), {}),) if content else ()
         if not is_array(content):
             return () if content is None else (OpaquePart(self.owner, content),)
         return self.read_list(content)
