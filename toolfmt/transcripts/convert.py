@@ -182,9 +182,7 @@ def _converted(  # noqa: PLR0913 - as above
             # that no call is made is an answer
             refuse_untrained(sent if goal.rules.one_answer else shaped, goal.rules, before)
         written, after = _written(shaped, goal)
-        compared = way.before
-        if sent is not compared:
-            compared = replace(compared, messages=sent.messages, rejected=sent.rejected)
+        compared = sent if sent is way.before else replace(way.before, messages=sent.messages, rejected=sent.rejected)
         wrong = defects(sent.messages, continued=continued)
         found = (
             *mended,

@@ -250,8 +250,7 @@ def _calls(shape: ChatShape) -> MessageField:
 
 
 def _read_call(item: JsonValue, shape: ChatShape) -> CallPart:
-    if not is_object(item):
-        item = {}
+    item = item if is_object(item) else {}
     body = item.get("function")
     custom = "custom" in item and not _is_made(body) and is_object(item["custom"])
     body = item["custom"] if custom else body

@@ -117,19 +117,9 @@ def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
         if message.plain and role == message.role and role in rules.roles:
             shaped.append(message)
             continue
-        parts = message.parts
-        results = others = 0
-        whole = True
-        for part in parts:
-            kind = type(part)
-            if kind is ResultPart:
-                results += 1
-            else:
-                others += 1
-                whole = whole and (kind is CallPart or _fits(part, role, rules))
-        if not whole:
-            parts = tuple(part for part in parts if type(part) is ResultPart or _fits(part, role, rules))
-            others = len(parts) - results
+        parts = tuple([part for part in message.parts if type(part) in _PLACED or _fits(part, role, rules)])
+        whole = len(parts) == len(message.parts)
+        results = list(map(type, parts)).count(ResultPart)
         if not results and role not in rules.roles:
             continue
         empty = rules.empty_messages or role in rules.silent
@@ -137,11 +127,15 @@ def _fitted(messages: Sequence[Message], rules: Rules) -> list[Message]:
             continue  # nothing left of it has a place
         if not results:
             shaped.append(message if role == message.role and whole else changed(message, role, parts))
-        elif not others and (rules.results_in != "tool" or (message.role == "tool" and results == 1)):
+        elif results == len(parts) and (rules.results_in != "tool" or (message.role == "tool" and results == 1)):
             shaped.append(message if whole and rules.results_in == "tool" else changed(message, role, parts))
         else:
             shaped.extend(_answering(message, parts, role, rules))
     return shaped
+
+
+_PLACED: Final = (CallPart, ResultPart)
+"""Parts that every format has a place for."""
 
 
 def _answering(message: Message, parts: Sequence[Part], role: Role, rules: Rules) -> Iterator[Message]:
@@ -156,7 +150,7 @@ def _answering(message: Message, parts: Sequence[Part], role: Role, rules: Rules
         yield changed(message, role, [*results, *others])
         return
     if others:
-        yield changed(message, _roles(rules)["user"], others)
+        yield changed(message, "user", others)
 
 
 def _roles(rules: Rules) -> dict[Role, Role]:
