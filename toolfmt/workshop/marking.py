@@ -10,7 +10,7 @@ Many of them are special tokens, which servers remove when they decode tokens; w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Unpack
@@ -34,30 +34,28 @@ class Markers:
 def markers(name: AnyDialect | str | None = None, /, **choice: Unpack[Choice]) -> Markers:
     """Return a format's markers; the format is chosen by its name, or as everywhere.
 
-    The punctuation of JSON is no marker, and a word only where nothing else marks
-    a call. A format without a description has none.
+    The punctuation of JSON is no marker, and a word only where nothing else marks a call. A format without a
+    description has none.
     """
     if name is not None:
         choice["dialect"] = name
     syntax = chosen(choice)[0].syntax
     if syntax is None:
         return Markers()
-    frame = _of_frame(syntax.frame, syntax.stop) if syntax.frame is not None else ()
-    found = dict.fromkeys(
-        chain(
-            frame,
-            chain.from_iterable((*map(_of_form, syntax.forms), *syntax.reasoning, *syntax.hidden, *syntax.unwrap)),
-        )
-    )
-    keep = tuple(dict.fromkeys(marker.strip() for marker in found if marker.strip()))
+    pairs = (*map(_of_form, syntax.forms), *syntax.reasoning, *syntax.hidden, *syntax.unwrap)
+    keep = _distinct(syntax, chain.from_iterable(pairs))
     return Markers(keep=keep, stop=tuple(marker for marker in syntax.stop if marker not in keep))
 
 
 def call_markers(syntax: Syntax) -> tuple[str, ...]:
     """Return the markers of the form that is written, without those of other forms that are read."""
+    return _distinct(syntax, _of_form(syntax.forms[0]))
+
+
+def _distinct(syntax: Syntax, found: Iterable[str]) -> tuple[str, ...]:
+    """Return the markers of the frame, if there is one, and these."""
     frame = _of_frame(syntax.frame, syntax.stop) if syntax.frame is not None else ()
-    found = (marker.strip() for marker in (*frame, *_of_form(syntax.forms[0])))
-    return tuple(dict.fromkeys(marker for marker in found if marker))
+    return tuple(dict.fromkeys(filter(None, map(str.strip, chain(frame, found)))))
 
 
 _TAG = re.compile(r"<[^<>]*>?|[^<]+")

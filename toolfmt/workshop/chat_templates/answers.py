@@ -19,7 +19,7 @@ from toolfmt import jsontext
 from toolfmt.errors import TemplateError
 from toolfmt.formatters.json_schemas import openai_tool
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition, ToolInvocation
-from toolfmt.workshop.chat_templates.needs import NO_CONTENT, NO_TOKENS, Needs, needs
+from toolfmt.workshop.chat_templates.needs import NO_CONTENT, NO_TOKENS, needs
 from toolfmt.workshop.chat_templates.sandbox import SMALL, STILL, render
 
 ANSWER: Final = "§ probe answer §"
@@ -120,12 +120,10 @@ def answers(source: str, tokens: Mapping[str, str]) -> Answers:
 
 
 class _Probe:
-    """Renders conversations with one template."""
-
     def __init__(self, source: str, tokens: Mapping[str, str]) -> None:
         self._source = source
         self._tokens: JsonObject = {**NO_TOKENS, **tokens}
-        self._needs: Needs = needs(source)
+        self._needs = needs(source)
         self._problem = ""
         self._ends = [token for name, token in tokens.items() if name.startswith("eo") and token]
         self._tools = TOOLS
@@ -168,9 +166,10 @@ class _Probe:
         """Render an answer of calls, with the first kind of ids that shows their names."""
         for pattern in _IDS:
             text = self._tried([_USER, self._message(calls, pattern)])
-            if text is None or not all(_shown(call, text[len(self._before) :]) for call in calls):
+            written = (text or "")[len(self._before) :]
+            if text is None or not all(word in written for call in calls for word in (call.name, *call.arguments)):
                 continue
-            if len(text) - len(self._before) > LONGEST:
+            if len(written) > LONGEST:
                 self._problem = f"an answer of more than {LONGEST} characters"
                 return None
             return self._cut(text, _with_ids(calls, pattern))
@@ -213,14 +212,12 @@ class _Probe:
         return ""
 
     def _message(self, calls: Sequence[ToolInvocation], pattern: str) -> JsonObject:
+        write = jsontext.dumps if self._needs.arguments == "text" else dict
         written: list[JsonValue] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": self._arguments(call)}}
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": write(call.arguments)}}
             for call in _with_ids(calls, pattern)
         ]
         return {"role": "assistant", **NO_CONTENT[self._needs.no_content], "tool_calls": written}
-
-    def _arguments(self, call: ToolInvocation) -> JsonValue:
-        return jsontext.dumps(call.arguments) if self._needs.arguments == "text" else call.arguments
 
     def _tried(self, messages: list[JsonObject], *, prompt: bool = False, tools: bool = True) -> str | None:
         try:
@@ -244,8 +241,3 @@ def _id(pattern: str, call: ToolInvocation, index: int) -> str:
 
 def _with_ids(calls: Sequence[ToolInvocation], pattern: str) -> tuple[ToolInvocation, ...]:
     return tuple(call.model_copy(update={"id": _id(pattern, call, at)}) for at, call in enumerate(calls))
-
-
-def _shown(call: ToolInvocation, text: str) -> bool:
-    """Whether the name and the arguments of a call are in a text."""
-    return call.name in text and all(key in text for key in call.arguments)

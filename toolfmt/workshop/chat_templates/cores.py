@@ -167,8 +167,7 @@ def _members(text: str, call: ToolInvocation, start: int) -> Core | None:
     middles = [text[key[1] : value[0]] for key, value in places]
     if separator.strip() or not opener.strip() or not closer.strip():
         return None
-    values = [call.arguments[text[slice(*key)]] for key, _ in places]
-    middle, types = _typed(middles, values)
+    middle, types = _typed(middles, [call.arguments[text[slice(*key)]] for key, _ in places])
     if middle is None:
         return None
     elements = Elements(

@@ -89,15 +89,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         filters.update({name: self._wrapped(name, filters[name]) for name in filters})
         tests = cast("dict[str, Callable[..., Any]]", self.tests)
         tests.update({name: self._wrapped(name, tests[name]) for name in _COMPARING})
-        filters.update(
-            {
-                _TURN: meter.work,
-                _WEIGHED: self._weighed,
-                _SEARCHED: self._searched,
-                _MADE: self._made,
-                _JOINED: self._joined,
-            }
-        )
+        filters |= {_TURN: meter.work, _WEIGHED: self._weighed, _SEARCHED: self._searched}
+        filters |= {_MADE: self._made, _JOINED: self._joined}
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         return _metered(super()._parse(source, name, filename))
@@ -208,10 +201,10 @@ class _Namespace(Namespace):
     """A `namespace` without Python's own names, and whose text does not show its values."""
 
     def __init__(*args: Any, **kwargs: Any) -> None:  # so that `namespace(self=...)` is possible
-        self, given = args[0], dict(*args[1:], **kwargs)
+        given = dict(*args[1:], **kwargs)
         for name in given:
             _own_name(name)
-        Namespace.__init__(self, given)
+        Namespace.__init__(args[0], given)
 
     def __setitem__(self, name: str, value: Any) -> None:
         _own_name(name)

@@ -84,8 +84,7 @@ def found_in(folder: TokenizerFolder, *, template: str | None = None, registry: 
         reasons.append(f"the chat template does not render: {error}")
         return _by_markers(folder, marked(source, known), reasons)
     if written.one is None:
-        problem = f": {written.problem}" if written.problem else ""
-        reasons.append(f"the chat template writes no calls{problem}")
+        reasons.append("the chat template writes no calls" + (f": {written.problem}" if written.problem else ""))
         return _by_markers(folder, marked(source, known), reasons)
     fits = recognised(source, written, known)
     if fits:
@@ -153,7 +152,6 @@ def _stops(folder: TokenizerFolder) -> tuple[str, ...]:
 
 
 def _name(folder: TokenizerFolder) -> str:
-    """Make a dialect's name from the model's."""
     return next((_ODD.sub("-", name.lower()).strip("-") for name in _model_names(folder)), "") or "chat-template"
 
 

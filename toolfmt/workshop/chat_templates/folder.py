@@ -70,13 +70,13 @@ class TokenizerFolder:
 def read_folder(path: str | Path) -> TokenizerFolder:
     """Read a model's folder, or a file that is one template (`.jinja`, or a JSON of those in a folder).
 
-    Raises OSError for a path that is not there, `ParseError` for a file that is
-    not what its name says, `TemplateError` where no template is found or one is
-    for another library.
+    Raises OSError for a path that is not there, `ParseError` for a file that is not what its name says, `TemplateError`
+    where no template is found or one is for another library.
     """
     place = Path(path)
     if place.is_dir():
-        found = _folder(place)
+        names = (*_IN_JSON, _MODEL, _SPECIAL)
+        found = _described(place, {name: _object(place / name) for name in names if (place / name).is_file()})
     elif place.suffix == ".json":
         found = _described(place.parent, {place.name: _object(place)})
     else:
@@ -86,11 +86,6 @@ def read_folder(path: str | Path) -> TokenizerFolder:
         if other:
             raise TemplateError(f"{place}: the chat template {name!r} is {other}, and not Jinja as transformers has it")
     return found
-
-
-def _folder(place: Path) -> TokenizerFolder:
-    names = (*_IN_JSON, _MODEL, _SPECIAL)
-    return _described(place, {name: _object(place / name) for name in names if (place / name).is_file()})
 
 
 def _described(place: Path, files: Mapping[str, JsonObject]) -> TokenizerFolder:

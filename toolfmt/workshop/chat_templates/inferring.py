@@ -169,7 +169,6 @@ def _parallel(answer: TemplateAnswer, body: str, first: Core, before: str, after
 
 
 def _form(found: Core, before: str, after: str) -> Form:
-    """Make the form of a call with its own markers around it."""
     before, after = before.lstrip(), after.rstrip()
     if found.json is not None:  # several objects in one pair of markers are read as well
         return Form(section=f"{before}{{calls}}{after}", call="{call}", json=found.json)
@@ -195,6 +194,5 @@ def _wrapper(text: str, reasoning: tuple[Pair, ...]) -> tuple[Pair, ...]:
 
 
 def _ends(found: Answers) -> tuple[str, ...]:
-    """The markers that end a turn."""
     tails = {answer.tail for answer in found.with_calls() if answer.tail}
     return tuple(tail for tail in tails if re.fullmatch(r"[<\[][^\s<>\[\]]+[>\]]", tail))

@@ -125,11 +125,7 @@ def _declared(one: object) -> JsonValue:
 
 def _request(messages: Transcript | JsonValue, source: str) -> tuple[JsonObject, list[Loss]]:
     """Return the request as transformers has it, and what it cannot hold."""
-    if isinstance(messages, Transcript):
-        before = messages
-    else:
-        origin = _origin(messages, source)
-        before = read(messages, origin)
+    before = messages if isinstance(messages, Transcript) else read(messages, _origin(messages, source))
     with reraise_as_parse_error(FORMAT.name):
         written = FORMAT.write(shape(before, FORMAT.rules))
         lost = losses(before, FORMAT.read(written))

@@ -60,10 +60,9 @@ def render(
 ) -> str:
     """Render a chat template with plain data.
 
-    `now` is the time that `strftime_now` writes; without it there is no such
-    function: a template that has a date for that case writes it, and others
-    raise. Raises `TemplateError` with the line, and `TemplateRefusedError` with
-    the template's words where it refuses the conversation.
+    `now` is the time that `strftime_now` writes; without it there is no such function: a template that has a date for
+    that case writes it, and others raise. Raises `TemplateError` with the line, and `TemplateRefusedError` with the
+    template's words where it refuses the conversation.
     """
     allowed = limits or TemplateLimits()
     if len(source) > allowed.source:

@@ -130,7 +130,6 @@ _USUAL: Final = {True: "response_template", False: "known"}
 
 
 def _written(pen: TemplateRenderer) -> Iterator[TemplateFinding]:
-    """Report what keeps the template from writing anything."""
     if USER not in pen.write([user(USER)], prompt=True):
         yield TemplateFinding("fail", "the template does not write the user's text")
 

@@ -217,8 +217,7 @@ def history_findings(pen: TemplateRenderer, dialect: AnyDialect | None) -> Itera
         if message["role"] != "assistant":
             at = max(at, text.find(message["content"], at) + len(message["content"]))
         elif "tool_calls" in message:
-            turn = pen.earlier(text, messages, number, at)
-            for found in called(turn, message, dialect):
+            for found in called(pen.earlier(text, messages, number, at), message, dialect):
                 yield TemplateFinding(found.status, f"turn {number + 1} of {len(messages)}: {found.message}")
     yield from _dropped(text, messages)
 

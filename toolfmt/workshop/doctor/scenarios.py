@@ -216,7 +216,6 @@ class TemplateRenderer:
         return TemplateTurn(_without(wrote[begin:], self._end()), text[: at + begin])
 
     def _end(self) -> str:
-        """Return what ends an answer of text alone."""
         try:
             whole = self.write([user(USER), _PLAIN])
         except TemplateError:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.arguments import Positive, checked
@@ -26,13 +26,14 @@ from toolfmt.lookup.registry import Registry, default_registry
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema.lowering import refuse_misshapen
 from toolfmt.tools import tools as definitions
-from toolfmt.workshop.grammars.answers import Answer, CallChoice, answer
+from toolfmt.workshop.grammars.answers import Answer, answer
 from toolfmt.workshop.grammars.gbnf import write_gbnf
 from toolfmt.workshop.grammars.lark import write_lark
 from toolfmt.workshop.grammars.regexes import write_regex
 from toolfmt.workshop.grammars.structural_tag import write_structural_tag
 
-WRITERS: Final[dict[str, Callable[[Answer], tuple[str, tuple[str, ...]]]]] = {
+_Write: TypeAlias = Callable[[Answer], tuple[str, tuple[str, ...]]]
+WRITERS: Final[dict[str, _Write]] = {
     "lark": write_lark,
     "gbnf": write_gbnf,
     "structural-tag": write_structural_tag,
@@ -44,7 +45,6 @@ OUTPUT: Final = "(output)"
 """The name of the schema of an answer in errors and notes."""
 _MARKED: Final = "texts of the output may hold markers of the format, which are read as calls"
 _DEEP: Final = "too many values in one another, or one after the other, for a grammar"
-_WORDS: Final[dict[str, CallChoice]] = {"auto": "auto", "required": "required", "none": "none"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,10 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
     chosen = (default_registry() if registry is None else registry).dialect(dialect)
     offered = definitions(tools)
     names = [tool.name for tool in offered]
-    word = _WORDS.get(choice)
-    if word is None and choice not in names:
+    asked = choice if choice in ("auto", "required", "none") else "required"
+    if asked != choice and choice not in names:
         raise UnknownToolError(choice, names)
-    if not offered and word != "none":
+    if not offered and asked != "none":
         raise SchemaError("no tools are given, so that there is nothing to call: give tools, or choice='none'")
     if output is not None and (wrong := jsontext.unwritable(output)) is not None:
         raise SchemaError(f"the output's schema: {wrong}")
@@ -106,31 +106,32 @@ def grammar(  # noqa: PLR0913 - each decides something of its own
             refuse_misshapen(tool.parameters)
         except SchemaError as error:
             raise SchemaError(f"tool {tool.name!r}: {error}") from None
-    called = offered if word is not None else [tool for tool in offered if tool.name == choice]
-    asked = word or "required"
+    called = offered if asked == choice else [tool for tool in offered if tool.name == choice]
     most = max_calls if parallel else 1
     thinks = asked != "required" if reasoning is None else reasoning
     made = partial(answer, chosen, called, choice=asked, most=most, reasons=thinks, offered=names, output=wanted)
     asked_for = [tool.name for tool in called]
+    marked = () if wanted is None or not offered else (_MARKED,)
     try:
-        held, text, left_out = _written(made, target, asked_for)
+        held, (text, left_out) = _written(made, WRITERS[target])
+    except UnsupportedSchemaError as error:
+        raise _named(error, asked_for) from None
     except RecursionError:
         raise _named(UnsupportedSchemaError(_DEEP), asked_for) from None
-    marked = () if wanted is None or not offered else (_MARKED,)
     return Grammar(text, target, (*held.relaxed, *marked, *left_out), held.narrowed)
 
 
-def _written(made: Callable[..., Answer], target: str, names: Sequence[str]) -> tuple[Answer, str, Sequence[str]]:
-    """Write the answers for a target, without members that no schema names if they are more than it can express."""
-    held = made()
+def _written(make: Callable[..., Answer], write: _Write) -> tuple[Answer, tuple[str, tuple[str, ...]]]:
+    """Write an answer, without the members that no schema names if the target has no form for them."""
+    held = make()
     try:
-        return held, *WRITERS[target](held)
-    except UnsupportedSchemaError as error:
-        held = made(closed=True)
+        return held, write(held)
+    except UnsupportedSchemaError:
+        held = make(closed=True)
         if held.closed:
             with suppress(UnsupportedSchemaError):
-                return held, *WRITERS[target](held)
-        raise _named(error, names) from None
+                return held, write(held)
+        raise
 
 
 def _named(error: UnsupportedSchemaError, names: Sequence[str]) -> UnsupportedSchemaError:

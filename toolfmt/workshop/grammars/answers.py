@@ -21,44 +21,29 @@ from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import UnrepresentableError
 from toolfmt.model import ToolDefinition
 from toolfmt.schema.expressions import ExpressionError
+from toolfmt.workshop.grammars import nodes
 from toolfmt.workshop.grammars.calls import CallNodes
 from toolfmt.workshop.grammars.markers import call_openers, loosely, text_markers
-from toolfmt.workshop.grammars.nodes import (
-    ANYTHING,
-    BLANK,
-    NOTHING,
-    Alt,
-    GrammarRules,
-    Lit,
-    Meet,
-    Node,
-    Repeat,
-    containing,
-    either,
-    maybe,
-    sequence,
-    without,
-)
 from toolfmt.workshop.grammars.patterns import header_node
 
 CallChoice: TypeAlias = Literal["auto", "required", "none"]
-_BLANKS: Final = Repeat(BLANK, 0, 8)
+_BLANKS: Final = nodes.Repeat(nodes.BLANK, 0, 8)
 
 
 @dataclass(slots=True)
 class Answer:
     """All answers that a model may give, for any target."""
 
-    reasoning: Node
+    reasoning: nodes.Node
     """A block of reasoning with the white space after it; nothing if the dialect has none."""
-    text: Node
+    text: nodes.Node
     """Text before the calls; it may be empty."""
-    alone: Node
+    alone: nodes.Node
     """An answer without calls."""
-    calls: Node | None
-    section: Node | None
+    calls: nodes.Node | None
+    section: nodes.Node | None
     """One section of calls."""
-    rules: GrammarRules
+    rules: nodes.GrammarRules
     relaxed: tuple[str, ...] = ()
     narrowed: tuple[str, ...] = ()
     closed: bool = False
@@ -69,18 +54,18 @@ class Answer:
     """The largest number of calls; None for any number."""
     framed: bool = False
     """Its parts are messages with headers."""
-    body: Node = field(init=False)
+    body: nodes.Node = field(init=False)
     """The whole answer; `rules` are what it refers to."""
 
     def __post_init__(self) -> None:
         """Put the parts together."""
-        parts: list[Node] = []
+        parts: list[nodes.Node] = []
         if not self.must:
             parts.append(self.alone)
         if self.calls is not None:
-            parts.append(sequence(self.text, self.calls))
-        begun = [sequence(self.reasoning, part) for part in parts] if self.reasoning != NOTHING else []
-        self.body = either(*parts, *begun)
+            parts.append(nodes.sequence(self.text, self.calls))
+        begun = [nodes.sequence(self.reasoning, part) for part in parts] if self.reasoning != nodes.NOTHING else []
+        self.body = nodes.either(*parts, *begun)
 
 
 def answer(  # noqa: PLR0913 - each is a choice of the caller's
@@ -105,21 +90,21 @@ def answer(  # noqa: PLR0913 - each is a choice of the caller's
         raise UnrepresentableError(
             dialect.name, "", "its calls are objects of an API and no text: the server makes the grammar itself"
         )
-    rules: GrammarRules = {}
-    writer = CallNodes(dialect.name, syntax, rules, offered, closed=closed)
+    rules: nodes.GrammarRules = {}
+    writer = CallNodes(dialect.name, syntax, rules, offered, closed)
     calls, section = writer.all_calls(tools, most=most) if choice != "none" else (None, None)
     must = choice == "required"
     if syntax.frame is not None:
         kinds = {*(["reasoning"] if reasons else []), *([] if must else ["text"])}
         before, alone = frame_messages(syntax.frame, kinds, None if output is None else writer.output(output))
         text = before
-        reasoning: Node = NOTHING
+        reasoning: nodes.Node = nodes.NOTHING
     else:
         markers = tuple(text_markers(syntax, offered))
-        alone = without(*markers) if output is None else writer.output(output)
+        alone = nodes.without(*markers) if output is None else writer.output(output)
         bare = must or output is not None or not dialect.traits.text_around
-        text = NOTHING if bare else _before_calls(syntax, alone)
-        reasoning = _reasoning(syntax, offered) if reasons else NOTHING
+        text = nodes.NOTHING if bare else _before_calls(syntax, alone)
+        reasoning = _reasoning(syntax, offered) if reasons else nodes.NOTHING
     return Answer(
         reasoning=reasoning,
         text=text,
@@ -136,26 +121,26 @@ def answer(  # noqa: PLR0913 - each is a choice of the caller's
     )
 
 
-def _before_calls(syntax: Syntax, text: Node) -> Node:
+def _before_calls(syntax: Syntax, text: nodes.Node) -> nodes.Node:
     """Text before a call: where markers count only at the beginning of a line, it ends with a line break."""
     lines = syntax.lines or any(form.offered and form.call.startswith("{name}") for form in syntax.forms)
-    return either(NOTHING, sequence(text, Lit("\n"))) if lines else text
+    return nodes.either(nodes.NOTHING, nodes.sequence(text, nodes.Lit("\n"))) if lines else text
 
 
-def _reasoning(syntax: Syntax, offered: Sequence[str]) -> Node:
+def _reasoning(syntax: Syntax, offered: Sequence[str]) -> nodes.Node:
     """A block of reasoning in any of its pairs of markers, and white space after it."""
-    found: list[Node] = []
+    found: list[nodes.Node] = []
     for opener, closer in syntax.reasoning:
         end = loosely(closer, ignore_case=syntax.ignore_case) if closer else None
         never = [end] if end is not None else text_markers(syntax, offered)
         never += [node for opening, _ in syntax.unwrap if not closer and (node := loosely(opening)) is not None]
         if syntax.calls_in_reasoning == "call":
             never += call_openers(syntax, offered)
-        body = Meet((ANYTHING,), tuple(map(containing, never)))
-        found.append(sequence(Lit(opener.strip()), body, Lit(closer.strip() or "\n")))
+        body = nodes.Meet((nodes.ANYTHING,), tuple(map(nodes.containing, never)))
+        found.append(nodes.sequence(nodes.Lit(opener.strip()), body, nodes.Lit(closer.strip() or "\n")))
     if not found:
-        return NOTHING
-    return sequence(Alt(tuple(found)) if len(found) > 1 else found[0], _BLANKS)
+        return nodes.NOTHING
+    return nodes.sequence(nodes.Alt(tuple(found)) if len(found) > 1 else found[0], _BLANKS)
 
 
 _BEGUN: Final = re.compile(r"^\(\?:[^()]*\)\?")
@@ -163,41 +148,40 @@ _BEGUN: Final = re.compile(r"^\(\?:[^()]*\)\?")
 _SAID: Final = frozenset({"text", "reasoning"})
 
 
-def frame_messages(frame: Frame, kinds: Collection[str], text: Node | None = None) -> tuple[Node, Node]:
+def frame_messages(
+    frame: Frame, kinds: Collection[str], text: nodes.Node | None = None
+) -> tuple[nodes.Node, nodes.Node]:
     """Return messages of these kinds, text or reasoning: those before a call's header, and an answer without calls.
 
     With `text`, that is the only message of text, and the last one.
     """
     if text is not None:
         before, _ = frame_messages(frame, {*kinds} - {"text"})
-        return before, sequence(before, either(*_headers(frame, {"text"})), text, _ending(frame))
-    markers = tuple(Lit(marker) for marker in (*frame.ends, frame.start, *frame.opens))
+        return before, nodes.sequence(before, nodes.either(*_headers(frame, {"text"})), text, _ending(frame))
+    markers = tuple(nodes.Lit(marker) for marker in (*frame.ends, frame.start, *frame.opens))
     headers = _headers(frame, kinds)
-    body = without(*markers)
-    message = sequence(either(*headers), body) if headers else body
-    between = _between(frame)
-    before = Repeat(sequence(message, between), 0, 4) if headers else NOTHING
-    return before, sequence(before, message, _ending(frame))
+    body = nodes.without(*markers)
+    message = nodes.sequence(nodes.either(*headers), body) if headers else body
+    before = nodes.Repeat(nodes.sequence(message, _between(frame)), 0, 4) if headers else nodes.NOTHING
+    return before, nodes.sequence(before, message, _ending(frame))
 
 
-def _headers(frame: Frame, kinds: Collection[str]) -> list[Node]:
+def _headers(frame: Frame, kinds: Collection[str]) -> list[nodes.Node]:
     """Return the headers of messages of these kinds, as far as they can be written."""
     return [node for route in frame.routes if route.to in kinds and (node := _header(frame, route, kinds)) is not None]
 
 
-def _ending(frame: Frame) -> Node:
-    """Return what may end an answer."""
-    return maybe(Lit(frame.last or frame.ends[0])) if frame.ends else NOTHING
+def _ending(frame: Frame) -> nodes.Node:
+    return nodes.maybe(nodes.Lit(frame.last or frame.ends[0])) if frame.ends else nodes.NOTHING
 
 
-def _between(frame: Frame) -> Node:
+def _between(frame: Frame) -> nodes.Node:
     """Return what ends a message of text and begins the next header."""
     rest = next((frame.between.removeprefix(end) for end in frame.ends if frame.between.startswith(end)), frame.between)
-    closed = frame.between != rest
-    return Lit((frame.ends[0] if closed else "") + rest)
+    return nodes.Lit((frame.ends[0] if frame.between != rest else "") + rest)
 
 
-def _header(frame: Frame, route: Route, kinds: Collection[str]) -> Node | None:
+def _header(frame: Frame, route: Route, kinds: Collection[str]) -> nodes.Node | None:
     """Return the headers of a route; None if its words are not known."""
     header = {"channel": route.channel, "recipient": route.recipient, "content": route.content}
     words = {key: "" if word == "*" and key != "channel" else word for key, word in header.items()}

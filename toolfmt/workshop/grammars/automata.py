@@ -13,21 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from toolfmt.errors import UnsupportedSchemaError
-from toolfmt.workshop.grammars.nodes import (
-    ANYTHING,
-    SPACE,
-    Alt,
-    Chars,
-    Lit,
-    Meet,
-    Node,
-    Ranges,
-    Repeat,
-    Seq,
-    Space,
-    chars,
-    joined,
-)
+from toolfmt.workshop.grammars import nodes
 
 MOST_STATES: Final = 3_000
 MOST_PLACES: Final = 10 * MOST_STATES
@@ -44,7 +30,7 @@ class TooLargeError(UnsupportedSchemaError):
 class Automaton:
     """A deterministic automaton; state 0 is the first."""
 
-    moves: list[dict[int, Ranges]]
+    moves: list[dict[int, nodes.Ranges]]
     """For each state, the next states and the characters that lead to them."""
     accepts: list[bool]
 
@@ -53,7 +39,7 @@ class Automaton:
 class _Machine:
     """A nondeterministic automaton in one table."""
 
-    steps: list[list[tuple[Ranges, int]]] = field(default_factory=list[list[tuple[Ranges, int]]])
+    steps: list[list[tuple[nodes.Ranges, int]]] = field(default_factory=list[list[tuple[nodes.Ranges, int]]])
     free: list[list[int]] = field(default_factory=list[list[int]])
 
     def state(self) -> int:
@@ -63,34 +49,34 @@ class _Machine:
         self.free.append([])
         return len(self.steps) - 1
 
-    def add(self, node: Node, start: int) -> int:  # noqa: C901, PLR0911 - one per kind
+    def add(self, node: nodes.Node, start: int) -> int:  # noqa: C901, PLR0911 - one per kind
         """Add a node after a state; returns the state after the node."""
         match node:
-            case Lit(text):
+            case nodes.Lit(text):
                 for char in text:
-                    start = self.step(start, chars(char).ranges)
+                    start = self.step(start, nodes.chars(char).ranges)
                 return start
-            case Chars(ranges):
+            case nodes.Chars(ranges):
                 return self.step(start, ranges)
-            case Space():
-                return self.add(SPACE, start)
-            case Seq(items):
+            case nodes.Space():
+                return self.add(nodes.SPACE, start)
+            case nodes.Seq(items):
                 for item in items:
                     start = self.add(item, start)
                 return start
-            case Alt(options):
+            case nodes.Alt(options):
                 end = self.state()
                 for option in options:
                     self.free[self.add(option, self.beside(start))].append(end)
                 return end
-            case Repeat(inner, least, most):
+            case nodes.Repeat(inner, least, most):
                 return self.repeat(inner, least, most, start)
-            case Meet():
+            case nodes.Meet():
                 return self.inline(automaton(node), start)
             case _:
                 raise TypeError(f"{type(node).__name__} is not regular")
 
-    def step(self, start: int, ranges: Ranges) -> int:
+    def step(self, start: int, ranges: nodes.Ranges) -> int:
         end = self.state()
         self.steps[start].append((ranges, end))
         return end
@@ -100,7 +86,7 @@ class _Machine:
         self.free[start].append(end)
         return end
 
-    def repeat(self, inner: Node, least: int, most: int | None, start: int) -> int:
+    def repeat(self, inner: nodes.Node, least: int, most: int | None, start: int) -> int:
         for _ in range(least):
             start = self.add(inner, start)
         if most is None:
@@ -139,9 +125,9 @@ class _Machine:
 _Place = tuple[frozenset[int], ...]
 
 
-def automaton(node: Node) -> Automaton:
+def automaton(node: nodes.Node) -> Automaton:
     """Build the smallest deterministic automaton of a regular node. Raises `TooLargeError`."""
-    every, never = (node.every, node.never) if isinstance(node, Meet) else ((node,), ())
+    every, never = (node.every, node.never) if isinstance(node, nodes.Meet) else ((node,), ())
     machine = _Machine()
     begins = [machine.state() for _ in (*every, *never)]
     ends = [machine.add(part, begin) for part, begin in zip((*every, *never), begins, strict=True)]
@@ -149,11 +135,11 @@ def automaton(node: Node) -> Automaton:
     lost = [  # once such a text has what is excluded, it has it for good
         at
         for at, part in enumerate((*every, *never))
-        if at >= len(every) and isinstance(part, Seq) and part.items[-1] == ANYTHING
+        if at >= len(every) and isinstance(part, nodes.Seq) and part.items[-1] == nodes.ANYTHING
     ]
     numbers: dict[_Place, int] = {start: 0}
     pending = [start]
-    moves: list[dict[int, Ranges]] = []
+    moves: list[dict[int, nodes.Ranges]] = []
     accepts: list[bool] = []
     steps = 0
     for place in pending:
@@ -169,7 +155,7 @@ def automaton(node: Node) -> Automaton:
             if all(after[: len(every)]) and not any(ends[at] in after[at] for at in lost):
                 leads.setdefault(after, []).append((low, high))
         pending += [after for after in leads if after not in numbers]
-        moves.append({numbers.setdefault(after, len(numbers)): joined(ranges) for after, ranges in leads.items()})
+        moves.append({numbers.setdefault(after, len(numbers)): nodes.joined(ranges) for after, ranges in leads.items()})
         if len(numbers) > MOST_STATES:
             raise TooLargeError(f"a text needs more than {MOST_STATES} places to be distinguished")
     return _smallest(Automaton(moves, accepts))
@@ -204,7 +190,7 @@ def _smallest(made: Automaton) -> Automaton:
     for at in range(len(group)):
         if at in alive:
             order.setdefault(group[at], len(order))
-    moves_out: list[dict[int, Ranges]] = [{} for _ in order]
+    moves_out: list[dict[int, nodes.Ranges]] = [{} for _ in order]
     accepts_out = [False] * len(order)
     for at, moves in enumerate(made.moves):
         if group[at] not in order:
@@ -215,7 +201,7 @@ def _smallest(made: Automaton) -> Automaton:
         for to, ranges in moves.items():
             if to in alive:
                 ways.setdefault(order[group[to]], []).extend(ranges)
-        moves_out[mine] = {to: joined(ranges) for to, ranges in ways.items()}
+        moves_out[mine] = {to: nodes.joined(ranges) for to, ranges in ways.items()}
     return Automaton(moves_out, accepts_out)
 
 
@@ -265,7 +251,7 @@ def _before(made: Automaton, alive: set[int]) -> list[dict[int, list[int]]]:
     return before
 
 
-def _letters(labels: set[Ranges]) -> dict[Ranges, tuple[int, ...]]:
+def _letters(labels: set[nodes.Ranges]) -> dict[nodes.Ranges, tuple[int, ...]]:
     """Number the parts of each set of characters, so that sets share a number where they share characters."""
     edges: dict[int, list[tuple[bool, int]]] = {}
     for number, label in enumerate(labels):
@@ -285,7 +271,6 @@ def _letters(labels: set[Ranges]) -> dict[Ranges, tuple[int, ...]]:
 
 
 def _alive(made: Automaton) -> set[int]:
-    """Return the states from which an accepting one can be reached."""
     before: list[list[int]] = [[] for _ in made.moves]
     for at, moves in enumerate(made.moves):
         for to in moves:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 import regex
@@ -20,6 +21,7 @@ from toolfmt.dialect.syntax import BODY_SLOTS, TAG_NAME, Maybe, Piece, Slot, Syn
 from toolfmt.errors import UnrepresentableError
 from toolfmt.formatters.syntax_calls import slot_text
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
+from toolfmt.workshop.grammars import shapes
 from toolfmt.workshop.grammars.elements import ElementNodes
 from toolfmt.workshop.grammars.nodes import (
     DIGIT,
@@ -37,20 +39,6 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
 )
 from toolfmt.workshop.grammars.reading import SchemaShapes, argument_lists
-from toolfmt.workshop.grammars.shapes import (
-    Anything,
-    Bound,
-    Items,
-    Listed,
-    Members,
-    Named,
-    Null,
-    Number,
-    OneOf,
-    Shape,
-    Text,
-    Truth,
-)
 from toolfmt.workshop.grammars.spelling import pattern_text
 from toolfmt.workshop.grammars.values import JSON, Notation, QuotedValues, ValueNodes, literal_quote
 
@@ -60,19 +48,20 @@ _KEYWORD: Final = regex.compile(KEYWORD)
 _OPTIONAL: Final = ("{id}", "{agent}")
 
 
+@dataclass
 class CallNodes:
-    """Makes the nodes of calls in a syntax's first form."""
+    """Makes the nodes of calls in a syntax's first form; recursive values become `rules`."""
 
-    def __init__(
-        self, dialect: str, syntax: Syntax, rules: GrammarRules, offered: Sequence[str], *, closed: bool
-    ) -> None:
-        """Write calls of this syntax; recursive values become `rules`. `offered` are the names of all tools."""
-        self._offered = offered
-        self._closed = closed
-        self._dialect = dialect
-        self._syntax = syntax
-        self._form = syntax.forms[0]
-        self._rules = rules
+    dialect: str
+    syntax: Syntax
+    rules: GrammarRules
+    offered: Sequence[str]
+    """The names of all tools."""
+    only_named: bool
+
+    def __post_init__(self) -> None:
+        """Begin without a call."""
+        self._form = self.syntax.forms[0]
         self.relaxed: dict[str, None] = {}
         """The constraints that the nodes do not enforce."""
         self.narrowed: dict[str, None] = {}
@@ -82,9 +71,9 @@ class CallNodes:
 
     def all_calls(self, tools: Sequence[ToolDefinition], *, most: int | None) -> tuple[Node, Node]:
         """Return the nodes of all calls of an answer, `most` at most, with their sections, and of one section."""
-        frame, form = self._syntax.frame, self._form
+        frame, form = self.syntax.frame, self._form
         found = [self._call(tool, f"t{at}") for at, tool in enumerate(tools)]
-        further = 0 if self._syntax.single else None if most is None else most - 1
+        further = 0 if self.syntax.single else None if most is None else most - 1
 
         def repeated(node: Node) -> Node:
             return Repeat(node, 0, further) if further != 0 else NOTHING
@@ -107,54 +96,53 @@ class CallNodes:
 
     def output(self, tool: ToolDefinition) -> Node:
         """Return the node of a JSON value that fits the tool's `parameters`, instead of an answer's text."""
-        shapes = SchemaShapes(tool, closed=self._closed)
-        self._note(shapes, set())
-        values = ValueNodes(JSON, self._rules, shapes.named, "o")
-        return Json(native_schema([shapes.root], shapes.named), values.value(shapes.root))
+        schema = SchemaShapes(tool, closed=self.only_named)
+        self._note(schema, set())
+        values = ValueNodes(JSON, self.rules, schema.named, "o")
+        return Json(native_schema([schema.root], schema.named), values.value(schema.root))
 
-    def _note(self, shapes: SchemaShapes, closed: Collection[str]) -> None:
-        self.relaxed |= shapes.left_out(closed)
-        self.narrowed |= shapes.narrowed
-        self.closed |= shapes.narrowed
+    def _note(self, schema: SchemaShapes, closed: Collection[str]) -> None:
+        self.relaxed |= schema.left_out(closed)
+        self.narrowed |= schema.narrowed
+        self.closed |= schema.narrowed
 
     def _call(self, tool: ToolDefinition, prefix: str) -> Node:
         form = self._form
-        shapes = SchemaShapes(tool, closed=self._closed)
+        schema = SchemaShapes(tool, closed=self.only_named)
         closed: set[str] = set()
-        roots = argument_lists(shapes, tool.name)
+        roots = argument_lists(schema, tool.name)
         head, body, tail = split(form.call, BODY_SLOTS)
         if form.json is not None:
-            node = self._template(form.json.template, self._arguments(roots, shapes, prefix), tool)
+            node = self._template(form.json.template, self._arguments(roots, schema, prefix), tool)
         elif form.elements is not None:
             writer = ElementNodes(
-                self._dialect, self._syntax, form.elements, self._rules, shapes.named, prefix, self._offered
+                self.dialect, self.syntax, form.elements, self.rules, schema.named, prefix, self.offered
             )
             node = either(*map(writer.arguments, roots))
             self.narrowed |= writer.narrowed
             closed = writer.closed
         elif body == "yaml":
             raise UnrepresentableError(
-                self._dialect, "/arguments", "arguments in YAML: a grammar cannot count their indentation"
+                self.dialect, "/arguments", "arguments in YAML: a grammar cannot count their indentation"
             )
         elif form.literals is not None:
-            node = self._literals(form.literals, roots, shapes, prefix)
+            node = self._literals(form.literals, roots, schema, prefix)
             closed = {root.place for root in roots} if form.literals.keywords else set()
         else:
-            node = self._arguments(roots, shapes, prefix)
-        self._note(shapes, closed)
+            node = self._arguments(roots, schema, prefix)
+        self._note(schema, closed)
         return sequence(self._pieces(head, tool), node, self._pieces(tail, tool))
 
-    def _arguments(self, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
-        values = ValueNodes(JSON, self._rules, shapes.named, prefix)
-        return Json(native_schema(roots, shapes.named), either(*map(values.members, roots)))
+    def _arguments(self, roots: list[shapes.Members], schema: SchemaShapes, prefix: str) -> Node:
+        values = ValueNodes(JSON, self.rules, schema.named, prefix)
+        return Json(native_schema(roots, schema.named), either(*map(values.members, roots)))
 
-    def _literals(self, literals: Literals, roots: list[Members], shapes: SchemaShapes, prefix: str) -> Node:
+    def _literals(self, literals: Literals, roots: list[shapes.Members], schema: SchemaShapes, prefix: str) -> Node:
         quotes = tuple(literal_quote(mark, escapes=literals.escapes) for mark in literals.quotes)
         words = {value: word for word, value in literals.words.items()}
         notation = Notation("literal", quotes, words, literals.bare_keys, literals.spaced, literals.sorted_keys)
-        values = ValueNodes(notation, self._rules, shapes.named, prefix)
-        if literals.typed_by_schema:
-            values = QuotedValues(notation, self._rules, shapes.named, prefix)
+        writer = QuotedValues if literals.typed_by_schema else ValueNodes
+        values = writer(notation, self.rules, schema.named, prefix)
         if not literals.keywords:
             return either(*map(values.members, roots))
         if any(root.rest is not None for root in roots):
@@ -162,7 +150,7 @@ class CallNodes:
 
         def key(name: str) -> Node:
             if _KEYWORD.fullmatch(name) is None:
-                raise UnrepresentableError(self._dialect, f"/{name}", f"{name!r} cannot be a keyword")
+                raise UnrepresentableError(self.dialect, f"/{name}", f"{name!r} cannot be a keyword")
             return Lit(name)
 
         return either(*(values.keywords(root, key) for root in roots))
@@ -176,7 +164,7 @@ class CallNodes:
                 return arguments
             case "{arguments_text}":
                 raise UnrepresentableError(
-                    self._dialect, "/arguments", "JSON inside a JSON string has no form in a grammar"
+                    self.dialect, "/arguments", "JSON inside a JSON string has no form in a grammar"
                 )
             case "{id}" | "{agent}":
                 return sequence(Lit('"'), _ID, Lit('"'))
@@ -223,7 +211,7 @@ class CallNodes:
             case "name":
                 return Lit(self._name(tool.name))
             case "server":
-                return Lit(slot_text(self._dialect, form, "server", self._server(tool) or ""))
+                return Lit(slot_text(self.dialect, form, "server", self._server(tool) or ""))
             case "id" if form.name_in_id:
                 known = {"{index}": _INDEX, "{index1}": _INDEX, "{name}": Lit(self._name(tool.name))}
                 return sequence(*(known.get(part) or Lit(part) for part in re.split(r"(\{\w+\})", form.name_in_id)))
@@ -235,11 +223,10 @@ class CallNodes:
                 return NOTHING
 
     def _name(self, name: str) -> str:
-        """Return a name between the markers, as the dialect writes it."""
         form = self._form
         if form.offered and form.call.startswith("<") and not regex.fullmatch(TAG_NAME, name):
-            raise UnrepresentableError(self._dialect, "/name", f"{name!r} is no name of a tag")
-        return slot_text(self._dialect, form, "name", name)
+            raise UnrepresentableError(self.dialect, "/name", f"{name!r} is no name of a tag")
+        return slot_text(self.dialect, form, "name", name)
 
 
 def _between(separator: str) -> Node:
@@ -248,64 +235,56 @@ def _between(separator: str) -> Node:
     return sequence(Lit(mark), Space(separator[len(mark) :])) if mark else Lit(separator)
 
 
-def native_schema(roots: Sequence[Shape], named: Mapping[str, Shape]) -> JsonObject:
+def native_schema(roots: Sequence[shapes.Shape], named: Mapping[str, shapes.Shape]) -> JsonObject:
     """Write a schema of alternatives, with recursive shapes in `$defs`."""
     names = {name: f"n{at}" for at, name in enumerate(named)}
-    schema = _schema(roots[0] if len(roots) == 1 else OneOf(tuple(roots)), names)
+    schema = _schema(roots[0] if len(roots) == 1 else shapes.OneOf(tuple(roots)), names)
     used = {name: shape for name, shape in named.items() if f"#/$defs/{names[name]}" in str(schema) or len(names) > 1}
     if used:
         schema["$defs"] = {names[name]: _schema(shape, names) for name, shape in used.items()}
     return schema
 
 
-def _schema(shape: Shape, names: Mapping[str, str]) -> JsonObject:  # noqa: C901, PLR0911 - one per kind
+def _schema(shape: shapes.Shape, names: Mapping[str, str]) -> JsonObject:  # noqa: C901, PLR0911 - one per kind
     match shape:
-        case Anything():
+        case shapes.Anything():
             return {}
-        case Null():
+        case shapes.Null():
             return {"type": "null"}
-        case Truth():
+        case shapes.Truth():
             return {"type": "boolean"}
-        case Number(whole, low, high):
+        case shapes.Number(whole, low, high):
             return {"type": "integer" if whole else "number", **_bound("minimum", low), **_bound("maximum", high)}
-        case Text():
-            return _text(shape)
-        case Listed(value):
+        case shapes.Text(least, most, pattern):
+            found = {"type": "string", **_counts("Length", least, most)}
+            return found if pattern is None else {**found, "pattern": f"^(?:{pattern_text(pattern)})$"}
+        case shapes.Listed(value):
             return {"const": value}
-        case Items(first, rest, least, most):
-            found: JsonObject = {"type": "array"}
-            if first:
-                found["prefixItems"] = [_schema(one, names) for one in first]
-            found["items"] = False if rest is None else _schema(rest, names)
-            return found | _counts("Items", least, most)
-        case Members(members, rest):
+        case shapes.Items(first, rest, least, most):
+            begun = {"prefixItems": [_schema(one, names) for one in first]} if first else {}
+            rest_of = False if rest is None else _schema(rest, names)
+            return {"type": "array", **begun, "items": rest_of, **_counts("Items", least, most)}
+        case shapes.Members(members, rest):
             return {
                 "type": "object",
                 "properties": {member.name: _schema(member.shape, names) for member in members},
                 "required": [member.name for member in members if member.required],
                 "additionalProperties": False if rest is None else _schema(rest, names),
             }
-        case OneOf(options):
-            listed: list[JsonValue] = [one.value for one in options if isinstance(one, Listed)]
+        case shapes.OneOf(options):
+            listed: list[JsonValue] = [one.value for one in options if isinstance(one, shapes.Listed)]
             if listed and len(listed) == len(options):
                 return {"enum": listed}
             return {"anyOf": [_schema(one, names) for one in options]} if options else {"not": {}}
-        case Named(name):
+        case shapes.Named(name):
             return {"$ref": f"#/$defs/{names[name]}"}
 
 
-def _bound(key: str, bound: Bound | None) -> JsonObject:
+def _bound(key: str, bound: shapes.Bound | None) -> JsonObject:
     if bound is None:
         return {}
     value, past = bound
     return {f"exclusive{key.capitalize()}" if past else key: value}
-
-
-def _text(shape: Text) -> JsonObject:
-    found: JsonObject = {"type": "string", **_counts("Length", shape.least, shape.most)}
-    if shape.pattern is not None:
-        found["pattern"] = f"^(?:{pattern_text(shape.pattern)})$"
-    return found
 
 
 def _counts(what: str, least: int, most: int | None) -> JsonObject:

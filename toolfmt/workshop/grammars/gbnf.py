@@ -13,24 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from toolfmt.workshop.grammars import nodes
 from toolfmt.workshop.grammars.answers import Answer
 from toolfmt.workshop.grammars.automata import TooLargeError, automaton
-from toolfmt.workshop.grammars.nodes import (
-    ANY,
-    ANYTHING,
-    SPACE,
-    Alt,
-    Chars,
-    Json,
-    Lit,
-    Meet,
-    Node,
-    Ref,
-    Repeat,
-    Seq,
-    Space,
-    others,
-)
 from toolfmt.workshop.grammars.spelling import ranges_text, repeats
 
 _ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
@@ -47,28 +32,28 @@ def write_gbnf(answer: Answer) -> tuple[str, tuple[str, ...]]:
 class Rulebook:
     """Collects rules."""
 
-    def __init__(self, rules: Mapping[str, Node]) -> None:
+    def __init__(self, rules: Mapping[str, nodes.Node]) -> None:
         self._nodes = rules
         self._rules: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._known: dict[int, tuple[Node, str]] = {}
-        self._texts: dict[Node, str] = {}
+        self._known: dict[int, tuple[nodes.Node, str]] = {}
+        self._texts: dict[nodes.Node, str] = {}
         self._pending: list[str] = []
         self.relaxed: dict[str, None] = {}
         """The constraints that the grammar does not enforce."""
 
-    def text(self, root: Node) -> str:
+    def text(self, root: nodes.Node) -> str:
         """Write a whole grammar."""
         body = self._spelled(root)
         for name in self._pending:  # a list, as rules that lead to one another would nest deep
             self._rules[name] = self._written(self._nodes[name])
         return "\n".join([f"root ::= {body}", *(f"{name} ::= {rule}" for name, rule in self._rules.items())]) + "\n"
 
-    def _spelled(self, node: Node) -> str:
+    def _spelled(self, node: nodes.Node) -> str:
         known = self._known.get(id(node))
         if known is None:
             text = self._written(node)
-            if len(text) > _LONG and isinstance(node, Seq | Alt):
+            if len(text) > _LONG and isinstance(node, nodes.Seq | nodes.Alt):
                 text = self._rule(text)
             known = self._known[id(node)] = (node, text)
         return known[1]
@@ -79,63 +64,63 @@ class Rulebook:
             self._rules[self._names[text]] = text
         return self._names[text]
 
-    def _written(self, node: Node) -> str:  # noqa: C901, PLR0911 - one per kind
+    def _written(self, node: nodes.Node) -> str:  # noqa: C901, PLR0911 - one per kind
         match node:
-            case Lit(text):
+            case nodes.Lit(text):
                 return f'"{"".join(map(_quoted, text))}"'
-            case Chars():
+            case nodes.Chars():
                 return char_set(node)
-            case Seq(items):
+            case nodes.Seq(items):
                 return " ".join(map(self._atom, items)) or '""'
-            case Alt(options):
+            case nodes.Alt(options):
                 return " | ".join(map(self._atom, options)) or "[^\\x00-\\U0010FFFF]"
-            case Repeat(inner, least, most):
+            case nodes.Repeat(inner, least, most):
                 return f"{self._atom(inner)}{repeats(least, most)}" if most != 0 else '""'
-            case Space():
-                self._rules.setdefault("ws", self._written(SPACE))
+            case nodes.Space():
+                self._rules.setdefault("ws", self._written(nodes.SPACE))
                 return "ws"
-            case Ref(name):
+            case nodes.Ref(name):
                 if name not in self._rules:
                     self._rules[name] = ""  # holds the place
                     self._pending.append(name)
                 return name
-            case Json(node=inner):
+            case nodes.Json(node=inner):
                 return self._spelled(inner)
-            case Meet():
+            case nodes.Meet():
                 return self._automaton(node)
 
-    def _atom(self, node: Node) -> str:
+    def _atom(self, node: nodes.Node) -> str:
         text = self._spelled(node)
-        bare = isinstance(node, Lit | Chars | Space | Ref | Meet) or " " not in text
+        bare = isinstance(node, nodes.Lit | nodes.Chars | nodes.Space | nodes.Ref | nodes.Meet) or " " not in text
         return text if bare else f"({text})"
 
-    def _automaton(self, node: Meet) -> str:
+    def _automaton(self, node: nodes.Meet) -> str:
         if node not in self._texts:
             self._texts[node] = self._states(node)
         return self._texts[node]
 
-    def _states(self, node: Meet) -> str:
+    def _states(self, node: nodes.Meet) -> str:
         try:
             made = automaton(node)
         except TooLargeError:
-            counted = node.never and all(isinstance(one, Repeat) and one.node == ANY for one in node.every)
-            if not counted or node.every == (ANYTHING,):
+            counted = node.never and all(isinstance(one, nodes.Repeat) and one.node == nodes.ANY for one in node.every)
+            if not counted or node.every == (nodes.ANYTHING,):
                 raise
             self.relaxed["the length of a text that may not hold some others is not held to"] = None
-            return self._automaton(Meet((ANYTHING,), node.never, node.whole))
+            return self._automaton(nodes.Meet((nodes.ANYTHING,), node.never, node.whole))
         if not any(made.accepts):
-            return self._written(Alt(()))
+            return self._written(nodes.Alt(()))
         prefix = f"d{len(self._texts) + 1}"
         self._texts[node] = f"{prefix}-0"
         for at, moves in enumerate(made.moves):
-            options = [f"{char_set(Chars(ranges))} {prefix}-{to}" for to, ranges in sorted(moves.items())]
+            options = [f"{char_set(nodes.Chars(ranges))} {prefix}-{to}" for to, ranges in sorted(moves.items())]
             self._rules[f"{prefix}-{at}"] = " | ".join([*options, *(['""'] if made.accepts[at] else [])])
         return self._texts[node]
 
 
-def char_set(node: Chars) -> str:
+def char_set(node: nodes.Chars) -> str:
     """Write a set, or its complement if that is shorter."""
-    away = others(node)
+    away = nodes.others(node)
     if node.ranges and node.ranges[-1][1] > 0xFFFF:  # noqa: PLR2004 - all of Unicode
         return f"[^{ranges_text(away, _one)}]" if away.ranges else "[^\\x00]"
     return f"[{ranges_text(node, _one)}]"

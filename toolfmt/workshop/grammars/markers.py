@@ -13,23 +13,10 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from toolfmt.dialect.syntax import Form, Syntax
-from toolfmt.workshop.grammars.nodes import (
-    BLANK,
-    Chars,
-    Lit,
-    Node,
-    Repeat,
-    chars,
-    either,
-    folded,
-    joined,
-    maybe,
-    sequence,
-    words,
-)
+from toolfmt.workshop.grammars import nodes
 
-BLANKS: Final = Repeat(BLANK)
-_LETTER: Final = chars("_", (0x41, 0x5A), (0x61, 0x7A), (0xAA, 0x10FFFF))
+BLANKS: Final = nodes.Repeat(nodes.BLANK)
+_LETTER: Final = nodes.chars("_", (0x41, 0x5A), (0x61, 0x7A), (0xAA, 0x10FFFF))
 _TOKEN: Final = re.compile(
     r"\{\?.*|\{(?P<slot>[a-z_]+1?)\}|(?P<space>\s+)|(?P<quote>[\"'])|(?P<mark>[=>])|[^\s\"'=>{]+|\{", re.DOTALL
 )
@@ -38,64 +25,64 @@ _TOKEN: Final = re.compile(
 _ATTRIBUTED: Final = re.compile(r"<[^\s<>={}\"'/?|]+(?=(?:\{\?)?\s+[\w:.\-]+=\"\{)")
 """The name of an element that has attributes."""
 _TAG: Final = re.compile(r"<[^\s<>={}\"'/]+")
-_TAG_GOES_ON: Final = Chars(joined([*BLANK.ranges, *chars("=/>").ranges]))
-_TAG_NAME: Final = sequence(_LETTER, Repeat(Chars(joined([*_LETTER.ranges, *chars("-.", (0x30, 0x39)).ranges]))))
+_TAG_GOES_ON: Final = nodes.Chars(nodes.joined([*nodes.BLANK.ranges, *nodes.chars("=/>").ranges]))
+_TAG_NAME: Final = nodes.sequence(
+    _LETTER, nodes.Repeat(nodes.Chars(nodes.joined([*_LETTER.ranges, *nodes.chars("-.", (0x30, 0x39)).ranges])))
+)
 _NAMED: Final = ("<", "</")
 
 
-def loosely(template: str, tools: Iterable[str] = (), *, ignore_case: bool = False) -> Node | None:
+def loosely(template: str, tools: Iterable[str] = (), *, ignore_case: bool = False) -> nodes.Node | None:
     """Return a marker up to its first slot, in every spelling that is read; None if nothing precedes the slot.
 
     With `tools`, a name that follows directly is one of theirs.
     """
     template = template.strip()
-    parts: list[Node] = []
+    parts: list[nodes.Node] = []
     tag = _ATTRIBUTED.match(template)
     if tag is not None:  # with any attributes it is read as this marker, whole or broken
         return _tag(tag.group(), ignore_case=ignore_case)
     for token in _TOKEN.finditer(template):
         if token["space"] or token["mark"]:
-            parts += [BLANKS, Lit(token["mark"]), BLANKS] if token["mark"] else [BLANKS]
+            parts += [BLANKS, nodes.Lit(token["mark"]), BLANKS] if token["mark"] else [BLANKS]
         elif token["quote"]:
-            parts.append(maybe(chars("\"'")))
+            parts.append(nodes.maybe(nodes.chars("\"'")))
         elif token.group().startswith("{?") or token["slot"]:
             if token["slot"] == "key" and template[: token.start()] in _NAMED:
                 parts.append(_TAG_NAME)
             elif token["slot"] == "name" and tools:
-                parts.append(words(tools))
+                parts.append(nodes.words(tools))
             else:
                 break
             if template[: token.start()] == "<":
                 parts.append(_TAG_GOES_ON)
                 break
         else:
-            parts.append(folded(token.group()) if ignore_case else Lit(token.group()))
+            parts.append(nodes.folded(token.group()) if ignore_case else nodes.Lit(token.group()))
     while parts and parts[-1] == BLANKS:
         parts.pop()
-    return sequence(*parts) if any(part != BLANKS for part in parts) else None
+    return nodes.sequence(*parts) if any(part != BLANKS for part in parts) else None
 
 
-def _tag(begin: str, *, ignore_case: bool) -> Node:
-    return sequence(folded(begin) if ignore_case else Lit(begin), _TAG_GOES_ON)
+def _tag(begin: str, *, ignore_case: bool) -> nodes.Node:
+    return nodes.sequence(nodes.folded(begin) if ignore_case else nodes.Lit(begin), _TAG_GOES_ON)
 
 
-def member_begins(template: str, *, ignore_case: bool = False) -> Node | None:
+def member_begins(template: str, *, ignore_case: bool = False) -> nodes.Node | None:
     """Return the beginning of an argument, whole or broken; None if the template begins with a slot."""
     tag = _TAG.match(template)
     return loosely(template, ignore_case=ignore_case) if tag is None else _tag(tag.group(), ignore_case=ignore_case)
 
 
-def call_openers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
+def call_openers(syntax: Syntax, tools: Iterable[str]) -> list[nodes.Node]:
     """Return the beginnings of calls and of sections of calls."""
-    return [
-        node for template, offered in _openings(syntax) if (node := _opener(syntax, template, tools, offered=offered))
-    ]
-
-
-def _opener(syntax: Syntax, template: str, tools: Iterable[str], *, offered: bool) -> Node | None:
-    if offered and template.startswith("{name}\n"):  # a line of its own, with any blanks at its end
-        return sequence(words(tools), Repeat(chars(" \t")), Lit("\n"))
-    return loosely(template, tools if offered else (), ignore_case=syntax.ignore_case)
+    found: list[nodes.Node | None] = []
+    for template, offered in _openings(syntax):
+        if offered and template.startswith("{name}\n"):  # a line of its own, with any blanks at its end
+            found.append(nodes.sequence(nodes.words(tools), nodes.Repeat(nodes.chars(" \t")), nodes.Lit("\n")))
+        else:
+            found.append(loosely(template, tools if offered else (), ignore_case=syntax.ignore_case))
+    return [node for node in found if node]
 
 
 def _openings(syntax: Syntax) -> Iterable[tuple[str, bool]]:
@@ -117,16 +104,15 @@ def _head(form: Form) -> str:
     )
 
 
-def text_markers(syntax: Syntax, tools: Iterable[str]) -> list[Node]:
+def text_markers(syntax: Syntax, tools: Iterable[str]) -> list[nodes.Node]:
     """Return what a text beside calls may not contain: the beginnings of calls, reasoning and blocks, and stops."""
     templates = [opener for opener, _ in (*syntax.reasoning, *syntax.hidden)] + list(syntax.stop)
-    found = call_openers(syntax, tools)
-    found += [node for template in templates if (node := loosely(template, ignore_case=syntax.ignore_case)) is not None]
-    return found
+    found = [loosely(template, ignore_case=syntax.ignore_case) for template in templates]
+    return [*call_openers(syntax, tools), *(node for node in found if node is not None)]
 
 
-def any_of(templates: Iterable[str], tools: Collection[str] = (), *, ignore_case: bool = False) -> Node | None:
+def any_of(templates: Iterable[str], tools: Collection[str] = (), *, ignore_case: bool = False) -> nodes.Node | None:
     """Return the beginning of any of several markers; None if there are none."""
     found = [loosely(one, tools, ignore_case=ignore_case) for one in templates if one.strip()]
-    nodes = [node for node in found if node is not None]
-    return either(*nodes) if nodes else None
+    there = [node for node in found if node is not None]
+    return nodes.either(*there) if there else None

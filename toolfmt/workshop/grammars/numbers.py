@@ -94,8 +94,7 @@ def _naturals(low: int, high: int | None) -> Node:
         parts.append(sequence(_NONZERO, Repeat(DIGIT, digits, max(MOST_DIGITS - 1, digits))))
     for length in range(len(str(low)), len(str(high)) + 1):
         least = max(low, 10 ** (length - 1) if length > 1 else 0)
-        most = min(high, 10**length - 1)
-        parts.append(_same_length(str(least), str(most)))
+        parts.append(_same_length(str(least), str(min(high, 10**length - 1))))
     return either(*parts)
 
 

@@ -23,27 +23,8 @@ from toolfmt.schema.refs import NOTES, recursive_refs
 from toolfmt.schema.spelling import modernise, type_list
 from toolfmt.schema.validation import Validator
 from toolfmt.schema.walk import values_in
+from toolfmt.workshop.grammars import shapes
 from toolfmt.workshop.grammars.patterns import pattern_node
-from toolfmt.workshop.grammars.shapes import (
-    Anything,
-    Bound,
-    Items,
-    Listed,
-    Member,
-    Members,
-    Named,
-    Null,
-    Number,
-    OneOf,
-    Shape,
-    Text,
-    Truth,
-    alternatives,
-    empty,
-    endless,
-    kinds,
-    union,
-)
 
 LONGEST: Final = 1000
 """The largest count in a grammar; engines refuse more."""
@@ -86,42 +67,42 @@ class SchemaShapes:
         """The places where no value fits, the innermost first."""
         self.twice: dict[str, None] = {}
         """The places of objects with members that the schema does not name."""
-        self.named: dict[str, Shape] = {}
+        self.named: dict[str, shapes.Shape] = {}
         """The recursive shapes by reference."""
         self.root = self._read(schema, "", 0)
 
-    def _read(self, schema: JsonValue, place: str, depth: int) -> Shape:
+    def _read(self, schema: JsonValue, place: str, depth: int) -> shapes.Shape:
         if is_object(schema) and schema.get("$ref") in self._recursive and schema.keys() <= {"$ref"} | NOTES:
             return self._reference(str(schema["$ref"]), schema, place, depth)
         return self._unified(*self._meaning.at(schema, place), depth)
 
-    def _reference(self, name: str, schema: JsonObject, place: str, depth: int) -> Shape:
+    def _reference(self, name: str, schema: JsonObject, place: str, depth: int) -> shapes.Shape:
         if name not in self.named:
-            self.named[name] = Anything()  # holds the name while the shape is read
+            self.named[name] = shapes.Anything()  # holds the name while the shape is read
             self.named[name] = self._unified(*self._meaning.at(schema, place), depth)
-        return Named(name)
+        return shapes.Named(name)
 
-    def _unified(self, node: JsonObject, place: str, depth: int) -> Shape:
+    def _unified(self, node: JsonObject, place: str, depth: int) -> shapes.Shape:
         self._add(1 if depth <= _DEEPEST else _MOST_SHAPES, place)
         if node.get("not") == {}:
             self.empty.append(place or "/")
-            return OneOf(())
+            return shapes.OneOf(())
         optional = node.get("nullable") is True
         shape = self._alternatives({key: value for key, value in node.items() if key != "nullable"}, place, depth)
-        shape = union([shape, Null()]) if optional else shape
-        if not empty(shape):
+        shape = shapes.union([shape, shapes.Null()]) if optional else shape
+        if not shapes.empty(shape):
             return shape
         self.empty.append(place or "/")
-        return OneOf(())
+        return shapes.OneOf(())
 
-    def _add(self, shapes: int, place: str) -> None:
-        self._count += shapes
+    def _add(self, count: int, place: str) -> None:
+        self._count += count
         if self._count > _MOST_SHAPES:
             raise UnsupportedSchemaError(
                 f"the schema of tool {self._tool!r} is too large for a grammar, at {place or '/'}"
             )
 
-    def _alternatives(self, node: JsonObject, place: str, depth: int) -> Shape:
+    def _alternatives(self, node: JsonObject, place: str, depth: int) -> shapes.Shape:
         if "const" in node or is_array(node.get("enum")):
             return self._listed(node, place)
         for key in ("anyOf", "oneOf"):
@@ -129,27 +110,25 @@ class SchemaShapes:
             if is_array(branches):
                 rest = {name: value for name, value in node.items() if name != key}
                 found = [self._branch(rest, branch, f"{place}/{key}/{at}", depth) for at, branch in enumerate(branches)]
-                if key in _SAME and len({kind for one in found for kind in kinds(one)}) < sum(
-                    len(kinds(one)) for one in found
+                if key in _SAME and len({kind for one in found for kind in shapes.kinds(one)}) < sum(
+                    len(shapes.kinds(one)) for one in found
                 ):
                     self._relax(place, key, _SAME[key])
-                return union(found)
+                return shapes.union(found)
         for key in _UNSAID:
             if key in node and (key != "multipleOf" or node[key] != 1):
                 self._relax(place, key)
         types = type_list(node)
-        found = (
-            [self._typed(word, node, place, depth) for word in types] if types else [self._untyped(node, place, depth)]
-        )
-        return union(found)
+        if not types:
+            return self._untyped(node, place, depth)
+        return shapes.union([self._typed(word, node, place, depth) for word in types])
 
-    def _branch(self, rest: JsonObject, branch: JsonValue, place: str, depth: int) -> Shape:
-        constraints = rest.keys() - NOTES
-        if not constraints:
+    def _branch(self, rest: JsonObject, branch: JsonValue, place: str, depth: int) -> shapes.Shape:
+        if not rest.keys() - NOTES:
             return self._read(branch, place, depth + 1)
         return self._read({**rest, "allOf": [*rest.get("allOf", []), branch]}, place, depth + 1)
 
-    def _listed(self, node: JsonObject, place: str) -> Shape:
+    def _listed(self, node: JsonObject, place: str) -> shapes.Shape:
         values: list[JsonValue] = [node["const"]] if "const" in node else node["enum"]
         inside = sum(1 for value in values for _ in values_in(value)) - len(values)  # each is a shape
         self._add(len(values) // _OF_A_SHAPE + inside, place)
@@ -157,38 +136,34 @@ class SchemaShapes:
             probe = ToolDefinition(name=self._tool, parameters={"type": "object", "properties": {"value": node}})
             check = Validator(probe)
             values = [value for value in values if not check.problems({"value": value})]
-        return union([Listed(value) for value in values])
+        return shapes.union([shapes.Listed(value) for value in values])
 
-    def _untyped(self, node: JsonObject, place: str, depth: int) -> Shape:
+    def _untyped(self, node: JsonObject, place: str, depth: int) -> shapes.Shape:
         """Read a schema without a type: its keywords constrain one type, and all other values fit."""
         words = [word for word, keys in _SPOKEN_OF.items() if node.keys() & keys]
         if not words:
-            return Anything()
+            return shapes.Anything()
         if words == ["object"]:  # a tool's arguments, or an object without its type
             return self._typed("object", node, place, depth)
-        return union(
-            [
-                self._typed(word, node, place, depth)
-                for word in ("string", "number", "boolean", "null", "array", "object")
-            ]
-        )
+        return shapes.union([self._typed(word, node, place, depth) for word in _TYPES])
 
-    def _typed(self, word: str, node: JsonObject, place: str, depth: int) -> Shape:
+    def _typed(self, word: str, node: JsonObject, place: str, depth: int) -> shapes.Shape:
         match word:
             case "string":
                 return self._text(node, place)
             case "integer" | "number":
-                return self._number(node, place, whole=word == "integer")
+                low, high = (self._bound(node, place, key, whole=word == "integer") for key in ("minimum", "maximum"))
+                return shapes.Number(word == "integer", low, high)
             case "boolean":
-                return Truth()
+                return shapes.Truth()
             case "null":
-                return Null()
+                return shapes.Null()
             case "array":
                 return self._items(node, place, depth)
             case _:
                 return self._members(node, place, depth)
 
-    def _text(self, node: JsonObject, place: str) -> Text:
+    def _text(self, node: JsonObject, place: str) -> shapes.Text:
         least, most = self._counts(node, place, "minLength", "maxLength")
         pattern = None
         if isinstance(node.get("pattern"), str):
@@ -196,7 +171,7 @@ class SchemaShapes:
                 pattern = pattern_node(node["pattern"])
             except ExpressionError as error:
                 self._relax(place, "pattern", str(error))
-        return Text(least, most, pattern)
+        return shapes.Text(least, most, pattern)
 
     def _counts(self, node: JsonObject, place: str, least: str, most: str) -> tuple[int, int | None]:
         low, high = node.get(least, 0), node.get(most)
@@ -210,11 +185,7 @@ class SchemaShapes:
             high = None
         return low, high
 
-    def _number(self, node: JsonObject, place: str, *, whole: bool) -> Number:
-        low, high = (self._bound(node, place, key, whole=whole) for key in ("minimum", "maximum"))
-        return Number(whole, low, high)
-
-    def _bound(self, node: JsonObject, place: str, key: str, *, whole: bool) -> Bound | None:
+    def _bound(self, node: JsonObject, place: str, key: str, *, whole: bool) -> shapes.Bound | None:
         """Return the tightest bound of a keyword and its exclusive form that a grammar can express."""
         lower = key == "minimum"
         found: list[tuple[float, bool]] = []
@@ -237,14 +208,14 @@ class SchemaShapes:
             near += 1 if lower else -1
         return near, past and exact and not whole
 
-    def _items(self, node: JsonObject, place: str, depth: int) -> Items:
+    def _items(self, node: JsonObject, place: str, depth: int) -> shapes.Items:
         least, most = self._counts(node, place, "minItems", "maxItems")
         first = node.get("prefixItems")
         held = [self._read(one, f"{place}/prefixItems/{at}", depth + 1) for at, one in enumerate(first or ())]
         rest = self._read(node.get("items", {}), f"{place}/items", depth + 1)
-        return Items(tuple(held), None if rest == OneOf(()) else rest, least, most)
+        return shapes.Items(tuple(held), None if rest == shapes.OneOf(()) else rest, least, most)
 
-    def _members(self, node: JsonObject, place: str, depth: int) -> Members:
+    def _members(self, node: JsonObject, place: str, depth: int) -> shapes.Members:
         properties = node.get("properties")
         properties = properties if is_object(properties) else {}
         required = dict.fromkeys(name for name in node.get("required", ()) if isinstance(name, str))
@@ -256,26 +227,28 @@ class SchemaShapes:
             )
         further = node.get("additionalProperties")
         patterns = node.get("patternProperties")
-        rest: Shape | None = None
+        rest: shapes.Shape | None = None
         if further is not None and further is not False:
             rest = self._read(further, f"{place}/additionalProperties", depth + 1)
         elif further is None and not properties:
-            rest = Anything()
+            rest = shapes.Anything()
         if is_object(patterns) and patterns:
             held = [self._read(one, f"{place}/patternProperties", depth + 1) for one in patterns.values()]
-            rest = union([*held, *([rest] if rest is not None else [])])
-        if self._closed and rest is not None and endless(rest):
+            rest = shapes.union([*held, *([rest] if rest is not None else [])])
+        if self._closed and rest is not None and shapes.endless(rest):
             self.narrowed[_LEFT_OUT] = None
             rest = None
         if rest is not None:
             self.twice.setdefault(place, None)
         members = [
-            Member(name, self._read(one, f"{place}/properties/{name}", depth + 1), name in required)
+            shapes.Member(name, self._read(one, f"{place}/properties/{name}", depth + 1), name in required)
             for name, one in properties.items()
         ]
-        members += [Member(name, rest or Anything(), required=True) for name in required if name not in properties]
-        fit = [one for one in members if one.shape != OneOf(()) or one.required]
-        return Members(tuple(fit), rest, place)
+        members += [
+            shapes.Member(name, rest or shapes.Anything(), required=True) for name in required if name not in properties
+        ]
+        fit = [one for one in members if one.shape != shapes.OneOf(()) or one.required]
+        return shapes.Members(tuple(fit), rest, place)
 
     def left_out(self, closed: Collection[str]) -> dict[str, None]:
         """Return the constraints that the grammar does not enforce if the objects at these places are closed."""
@@ -289,6 +262,7 @@ class SchemaShapes:
         self.relaxed[f"{where} is not held to" + (f" ({why})" if why else "")] = None
 
 
+_TYPES: Final = ("string", "number", "boolean", "null", "array", "object")
 _SPOKEN_OF: Final = {
     "string": {"minLength", "maxLength", "pattern"},
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
@@ -297,10 +271,14 @@ _SPOKEN_OF: Final = {
 }
 
 
-def argument_lists(shapes: SchemaShapes, tool: str) -> list[Members]:
+def argument_lists(schema: SchemaShapes, tool: str) -> list[shapes.Members]:
     """Return the shapes of a call's arguments: the objects that the schema's root allows."""
-    roots = [one for one in alternatives(shapes.root, shapes.named) if isinstance(one, Members | Anything)]
+    roots = [
+        one
+        for one in shapes.alternatives(schema.root, schema.named)
+        if isinstance(one, shapes.Members | shapes.Anything)
+    ]
     if not roots:
-        why = f" (no value fits at {shapes.empty[0]})" if shapes.empty else ""
+        why = f" (no value fits at {schema.empty[0]})" if schema.empty else ""
         raise UnsupportedSchemaError(f"the schema of tool {tool!r} allows no object, but arguments are one{why}")
-    return [one if isinstance(one, Members) else Members((), Anything()) for one in roots]
+    return [one if isinstance(one, shapes.Members) else shapes.Members((), shapes.Anything()) for one in roots]

@@ -19,6 +19,7 @@ from toolfmt import jsontext
 from toolfmt.dialect.literals import BARE_KEY
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
+from toolfmt.workshop.grammars import shapes
 from toolfmt.workshop.grammars.nodes import (
     ANY,
     ANYTHING,
@@ -44,21 +45,6 @@ from toolfmt.workshop.grammars.nodes import (
     sequence,
 )
 from toolfmt.workshop.grammars.numbers import decimals, integers
-from toolfmt.workshop.grammars.shapes import (
-    Anything,
-    Items,
-    Listed,
-    Member,
-    Members,
-    Named,
-    Null,
-    Number,
-    OneOf,
-    Shape,
-    Text,
-    Truth,
-    alternatives,
-)
 
 _BARE_KEY: Final = regex.compile(BARE_KEY)
 _BARE: Final = others(
@@ -135,7 +121,7 @@ JSON: Final = Notation("json")
 class ValueNodes:
     """Makes nodes of shapes; recursive shapes become rules."""
 
-    def __init__(self, notation: Notation, rules: GrammarRules, named: Mapping[str, Shape], prefix: str) -> None:
+    def __init__(self, notation: Notation, rules: GrammarRules, named: Mapping[str, shapes.Shape], prefix: str) -> None:
         """Write in this notation; rules of recursive shapes are added to `rules`, with names after the `prefix`."""
         self._notation = notation
         self._rules = rules
@@ -145,30 +131,30 @@ class ValueNodes:
         self._comma = sequence(Space(), Lit(","), after)
         self._colon = sequence(Lit("") if notation.bare_keys else Space(), Lit(":"), after)
 
-    def value(self, shape: Shape) -> Node:  # noqa: C901, PLR0911 - one per kind
+    def value(self, shape: shapes.Shape) -> Node:  # noqa: C901, PLR0911 - one per kind
         """Return the node of one value."""
         match shape:
-            case Anything():
+            case shapes.Anything():
                 return self._anything()
-            case Null():
+            case shapes.Null():
                 return Lit(self._notation.words[None])
-            case Truth():
+            case shapes.Truth():
                 return either(Lit(self._notation.words[True]), Lit(self._notation.words[False]))
-            case Number(whole, low, high):
+            case shapes.Number(whole, low, high):
                 if whole:
                     return integers(low and low[0], high and high[0])
                 return decimals(low, high)
-            case Text():
+            case shapes.Text():
                 return self.text(shape)
-            case Listed(value):
+            case shapes.Listed(value):
                 return self.listed(value)
-            case Items():
+            case shapes.Items():
                 return self._items(shape)
-            case Members():
+            case shapes.Members():
                 return self.members(shape)
-            case OneOf(options):
+            case shapes.OneOf(options):
                 return either(*map(self.value, options)) if options else Alt(())
-            case Named(name):
+            case shapes.Named(name):
                 return self._rule(name, lambda: self.value(self._named[name]))
 
     def _rule(self, name: str, make: Callable[[], Node]) -> Ref:
@@ -181,15 +167,15 @@ class ValueNodes:
         return Ref(rule)
 
     def _anything(self) -> Node:
-        scalars = (Text(), Number(), Truth(), Null())
-        containers = (Items((), Anything()), Members((), Anything()))
+        scalars = (shapes.Text(), shapes.Number(), shapes.Truth(), shapes.Null())
+        containers = (shapes.Items((), shapes.Anything()), shapes.Members((), shapes.Anything()))
         return self._rule("any value", lambda: either(*map(self.value, (*scalars, *containers))))
 
-    def text(self, shape: Text) -> Node:
+    def text(self, shape: shapes.Text) -> Node:
         """Return the node of a quoted text."""
         return either(*(self._quoted(quote, shape) for quote in self._notation.quotes))
 
-    def _quoted(self, quote: Quote, shape: Text) -> Node:
+    def _quoted(self, quote: Quote, shape: shapes.Text) -> Node:
         if quote.write is None:
             body = text_node(shape, (*self._notation.never, self._ending(quote)))
         elif shape.pattern is None:
@@ -223,7 +209,7 @@ class ValueNodes:
         body = Lit(value) if quote.write is None else encoded(Lit(value), quote.write)
         return sequence(Lit(quote.mark), body, Lit(quote.mark)) if quote.mark not in value or quote.write else Alt(())
 
-    def _items(self, shape: Items) -> Node:
+    def _items(self, shape: shapes.Items) -> Node:
         first = [self.value(item) for item in shape.first][: shape.most]
         rest = None if shape.rest is None else self.value(shape.rest)
         head = first[0] if first else rest if shape.most != 0 else None
@@ -234,29 +220,28 @@ class ValueNodes:
         body = sequence(head, row, Space())
         return sequence(Lit("["), Space(), body if shape.least else maybe(body), Lit("]"))
 
-    def members(self, shape: Members) -> Node:
+    def members(self, shape: shapes.Members) -> Node:
         """Return the node of an object in braces."""
         if self._notation.sorted_keys:
             shape = replace(shape, named=tuple(sorted(shape.named, key=lambda member: member.name)))
-        body = self._listed_members(shape, self._pair, self._further)
-        return sequence(Lit("{"), Space(), body, Lit("}"))
+        return sequence(Lit("{"), Space(), self._listed_members(shape, self._pair, self._further), Lit("}"))
 
-    def keywords(self, shape: Members, key: Callable[[str], Node]) -> Node:
+    def keywords(self, shape: shapes.Members, key: Callable[[str], Node]) -> Node:
         """Return the node of arguments as `key=value`, without members that the schema does not name."""
 
-        def pair(name: str, value: Shape) -> Node:
+        def pair(name: str, value: shapes.Shape) -> Node:
             return sequence(key(name), Lit("="), self.value(value))
 
-        return self._listed_members(Members(shape.named, None), pair, lambda _: NOTHING)
+        return self._listed_members(shapes.Members(shape.named, None), pair, lambda _: NOTHING)
 
-    def _pair(self, name: str, value: Shape) -> Node:
+    def _pair(self, name: str, value: shapes.Shape) -> Node:
         return sequence(self._key(name), self._colon, self.value(value))
 
     def _key(self, name: str) -> Node:
         bare = self._notation.bare_keys and _BARE_KEY.fullmatch(name) is not None
         return Lit(name) if bare else self.listed(name)
 
-    def _further(self, shape: Members) -> Node:
+    def _further(self, shape: shapes.Members) -> Node:
         """Return the node of a member that the schema does not name."""
         assert shape.rest is not None  # noqa: S101 - asked by the caller
         if self._notation.bare_keys:
@@ -269,7 +254,10 @@ class ValueNodes:
         return sequence(key, self._colon, self.value(shape.rest))
 
     def _listed_members(
-        self, shape: Members, pair: Callable[[str, Shape], Node], further: Callable[[Members], Node]
+        self,
+        shape: shapes.Members,
+        pair: Callable[[str, shapes.Shape], Node],
+        further: Callable[[shapes.Members], Node],
     ) -> Node:
         """Return members in order, with commas between those that are present."""
         comma = self._comma
@@ -293,16 +281,20 @@ class ValueNodes:
 class QuotedValues(ValueNodes):
     """Makes nodes of arguments that are all quoted text; values that are not strings are JSON in quotes."""
 
-    def value(self, shape: Shape) -> Node:
+    def value(self, shape: shapes.Shape) -> Node:
         """Return the node of one argument."""
         (quote, *_) = self._notation.quotes
         ending = self._ending(quote)
         inner = ValueNodes(Notation("text", never=(ending,)), self._rules, self._named, f"{self._prefix}-quoted")
-        parts = alternatives(shape, self._named)
-        texts = [Text() if isinstance(part, Anything) else part for part in parts if isinstance(part, Text | Anything)]
+        parts = shapes.alternatives(shape, self._named)
+        texts = [
+            shapes.Text() if isinstance(part, shapes.Anything) else part
+            for part in parts
+            if isinstance(part, shapes.Text | shapes.Anything)
+        ]
         found = [text_node(part, (ending,)) for part in texts]
         for part in parts:
-            if isinstance(part, Listed) and isinstance(part.value, str):
+            if isinstance(part, shapes.Listed) and isinstance(part.value, str):
                 found.append(Lit(part.value))
             elif not texts:
                 found.append(inner.value(part))
@@ -313,7 +305,7 @@ def _but(node: Node, names: Sequence[Node], never: Sequence[Node] = ()) -> Node:
     return Meet((node,), (*names, *map(containing, never))) if names or never else node
 
 
-def text_node(shape: Text, never: Sequence[Node] = ()) -> Node:
+def text_node(shape: shapes.Text, never: Sequence[Node] = ()) -> Node:
     """Return the node of a verbatim text that may not contain some others."""
     every: list[Node] = []
     if shape.least or shape.most is not None:
@@ -325,7 +317,7 @@ def text_node(shape: Text, never: Sequence[Node] = ()) -> Node:
     return Meet(tuple(every) or (ANYTHING,), tuple(map(containing, never)))
 
 
-def items_from(number: int, shape: Items, first: Sequence[Node], rest: Node | None) -> Node:
+def items_from(number: int, shape: shapes.Items, first: Sequence[Node], rest: Node | None) -> Node:
     """Return the items of a list from a number on; the nodes of `first` and `rest` bring their separators."""
     count = number + len(first)
     if rest is None and shape.least > count:
@@ -339,9 +331,11 @@ def items_from(number: int, shape: Items, first: Sequence[Node], rest: Node | No
     return sequence(*first[:needed], row)
 
 
-def container(value: JsonValue) -> Items | Members:
+def container(value: JsonValue) -> shapes.Items | shapes.Members:
     """Return the shape of exactly this list or object."""
     if is_array(value):
-        return Items(tuple(Listed(inner) for inner in value), None, len(value))
+        return shapes.Items(tuple(shapes.Listed(inner) for inner in value), None, len(value))
     assert is_object(value)  # noqa: S101 - asked by the callers
-    return Members(tuple(Member(key, Listed(inner), required=True) for key, inner in value.items()), None)
+    return shapes.Members(
+        tuple(shapes.Member(key, shapes.Listed(inner), required=True) for key, inner in value.items()), None
+    )

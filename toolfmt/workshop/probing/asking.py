@@ -100,8 +100,7 @@ class Server:
         except httpx2.ConnectError as error:
             raise UnusableError("unreachable", "a server at this address", str(error), final=True) from None
         except httpx2.HTTPError as error:
-            came = str(error) or type(error).__name__
-            raise UnusableError("broken_off", "a whole answer", came) from None
+            raise UnusableError("broken_off", "a whole answer", str(error) or type(error).__name__) from None
         self._check_status(response, body)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         framed = kind == STREAM or body.startswith("data:")
@@ -294,7 +293,6 @@ def _read_stream(reply: Reply, answer: ClientAnswer) -> None:
 
 
 def _piece(call: JsonObject, function: JsonObject, by_index: dict[Any, Call], answer: ClientAnswer) -> None:
-    """Add a piece to the call of its index."""
     index = call.get("index")
     if type(index) is not int:
         answer.odd("no_index", "every piece of a call says which by `index`", call)

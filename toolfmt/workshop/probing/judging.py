@@ -55,16 +55,8 @@ def compare(whole: ClientAnswer, streamed: ClientAnswer, question: Question) -> 
     ]
     same = sides[0][0] == sides[1][0]
     severity: FindingSeverity = "warning" if same or (whole.calls and streamed.calls) else "error"
-    return [
-        ProbeFinding(
-            "stream_differs",
-            severity,
-            question.name,
-            "both",
-            f"the same as whole: {shown(seen[0])}",
-            f"streamed: {shown(seen[1])}",
-        )
-    ]
+    expected, came = f"the same as whole: {shown(seen[0])}", f"streamed: {shown(seen[1])}"
+    return [ProbeFinding("stream_differs", severity, question.name, "both", expected, came)]
 
 
 def _line(call: Call) -> str:

@@ -37,7 +37,7 @@ ODD_TEXT: Final = 'Zürich 東京 🎉 "quoted" C:\\new'
 CODE: Final = "7391"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question; `calls` are the names of the tools that the answer calls, in any order."""
 
@@ -85,37 +85,32 @@ def _result(ident: str, content: str) -> JsonObject:
 
 QUESTIONS: Final = (
     Question(
-        name="one call",
-        ask="What is the weather in Paris? Look it up with the tool.",
-        tools=(WEATHER, TIME),
-        calls=("get_weather",),
+        "one call", "What is the weather in Paris? Look it up with the tool.", (WEATHER, TIME), calls=("get_weather",)
     ),
     Question(
-        name="no call",
-        ask="Say hello in one short sentence. You need no tool for that, so call none.",
-        tools=(WEATHER, TIME),
+        "no call",
+        "Say hello in one short sentence. You need no tool for that, so call none.",
+        (WEATHER, TIME),
         text=True,
     ),
     Question(
-        name="two calls",
-        ask="What is the weather in Paris, and what is it in Rome? Call the tool for both cities at once, in one turn.",
-        tools=(WEATHER,),
+        "two calls",
+        "What is the weather in Paris, and what is it in Rome? Call the tool for both cities at once, in one turn.",
+        (WEATHER,),
         calls=("get_weather", "get_weather"),
     ),
     Question(
-        name="text and a call",
-        ask="First write the sentence 'Let me look.', then, in the same turn, look up the weather in Paris.",
-        tools=(WEATHER,),
+        "text and a call",
+        "First write the sentence 'Let me look.', then, in the same turn, look up the weather in Paris.",
+        (WEATHER,),
         calls=("get_weather",),
         text=True,
     ),
     Question(
-        name="nested arguments",
-        ask=(
-            "Plan a meeting with the tool. The title is Review. The people are Ann, 31 years old, and Bob, 45 years "
-            "old. The place is room 4, not remote."
-        ),
-        tools=(MEETING,),
+        "nested arguments",
+        "Plan a meeting with the tool. The title is Review. The people are Ann, 31 years old, and Bob, 45 years "
+        "old. The place is room 4, not remote.",
+        (MEETING,),
         calls=("plan_meeting",),
         arguments={
             "title": "Review",
@@ -124,44 +119,38 @@ QUESTIONS: Final = (
         },
     ),
     Question(
-        name="odd characters",
-        ask=f"Save exactly this text with the tool, with nothing before or after it: {ODD_TEXT}",
-        tools=(SAVE,),
+        "odd characters",
+        f"Save exactly this text with the tool, with nothing before or after it: {ODD_TEXT}",
+        (SAVE,),
         calls=("save_text",),
         arguments={"text": ODD_TEXT},
     ),
+    Question("no arguments", "What time is it? Look it up with the tool.", (TIME,), calls=("get_time",)),
     Question(
-        name="no arguments",
-        ask="What time is it? Look it up with the tool.",
-        tools=(TIME,),
-        calls=("get_time",),
-        arguments={},
-    ),
-    Question(
-        name="forced call",
-        ask="What is the weather in Paris?",
-        tools=(WEATHER, TIME),
+        "forced call",
+        "What is the weather in Paris?",
+        (WEATHER, TIME),
         calls=("get_time",),
         choice={"type": "function", "function": {"name": "get_time"}},
     ),
     Question(
-        name="any call",
-        ask="Tell me something about the weather in Paris.",
-        tools=(WEATHER,),
+        "any call",
+        "Tell me something about the weather in Paris.",
+        (WEATHER,),
         calls=("get_weather",),
         choice="required",
     ),
     Question(
-        name="forbidden call",
-        ask="What is the weather in Paris? Look it up with the tool.",
-        tools=(WEATHER,),
+        "forbidden call",
+        "What is the weather in Paris? Look it up with the tool.",
+        (WEATHER,),
         choice="none",
         text=True,
     ),
     Question(
-        name="results",
-        ask="What code does the weather station in Paris send today? Look it up, then tell me the code.",
-        tools=(WEATHER,),
+        "results",
+        "What code does the weather station in Paris send today? Look it up, then tell me the code.",
+        (WEATHER,),
         history=(
             _called(("call_1", "get_weather", '{"city": "Paris"}'), ("call_2", "get_weather", '{"city": "Rome"}')),
             _result("call_1", f'{{"city": "Paris", "code": "{CODE}"}}'),

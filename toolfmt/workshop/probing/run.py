@@ -59,8 +59,6 @@ def probe(  # noqa: PLR0913 - each is a choice of the caller's
 
 @dataclass(slots=True)
 class _Run:
-    """The state of a probe."""
-
     server: Server
     model: str
     on_question: Callable[[str], object]

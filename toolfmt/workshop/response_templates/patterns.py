@@ -17,16 +17,7 @@ from itertools import product
 from typing import Final
 
 from toolfmt.errors import ResponseTemplateError
-from toolfmt.schema.expressions import (
-    Charset,
-    Expression,
-    ExpressionError,
-    ExpressionPart,
-    Parenthesis,
-    Quantified,
-    Special,
-    read,
-)
+from toolfmt.schema import expressions
 
 MOST_SPELLINGS: Final = 16
 """Alternatives of a pattern."""
@@ -89,17 +80,17 @@ class _Spellings:
 
     def read(self) -> list[str]:
         try:
-            return self._alternatives(read(self._source, DEEPEST))
-        except ExpressionError as error:
+            return self._alternatives(expressions.read(self._source, DEEPEST))
+        except expressions.ExpressionError as error:
             raise self._error(str(error)) from None
 
     def _error(self, reason: str) -> ResponseTemplateError:
         return ResponseTemplateError(self._pointer, f"{reason}, in {self._source!r}")
 
-    def _alternatives(self, tree: Expression) -> list[str]:
+    def _alternatives(self, tree: expressions.Expression) -> list[str]:
         return self._few([text for row in tree for text in self._row(row)])
 
-    def _row(self, row: tuple[ExpressionPart, ...]) -> list[str]:
+    def _row(self, row: tuple[expressions.ExpressionPart, ...]) -> list[str]:
         found = [""]
         for part in row:
             found = self._few([before + after for before, after in product(found, self._part(part))])
@@ -111,26 +102,26 @@ class _Spellings:
             raise self._error(f"more than {MOST_SPELLINGS} alternatives")
         return found
 
-    def _part(self, part: ExpressionPart) -> list[str]:
+    def _part(self, part: expressions.ExpressionPart) -> list[str]:
         match part:
             case str():
                 if _CONTROL.search(part):
                     raise self._error("a control character")
                 return [part]
-            case Charset():
+            case expressions.Charset():
                 return [_one_of(part)]
-            case Quantified():
+            case expressions.Quantified():
                 return self._repeated(part)
-            case Parenthesis():
+            case expressions.Parenthesis():
                 return self._group(part)
-            case Special(text):
+            case expressions.Special(text):
                 if text.startswith("\\k"):
                     return [self._slot(text[3:-1])]
                 if text not in _EDGES:
                     raise self._error(f"the escape {text}")
                 return [_EDGES[text]]
 
-    def _group(self, group: Parenthesis) -> list[str]:
+    def _group(self, group: expressions.Parenthesis) -> list[str]:
         inner = self._alternatives(group.inner)
         name = group.captured[-1] if group.captured else ""
         if name:
@@ -148,7 +139,7 @@ class _Spellings:
         slot = self._slots.get(name)
         return _ANY if slot is None else f"{_SLOT}{slot}{_SLOT_END}"
 
-    def _repeated(self, part: Quantified) -> list[str]:
+    def _repeated(self, part: expressions.Quantified) -> list[str]:
         texts, least = self._part(part.part), part.least
         if all(text.strip(" \t\n\r") in {"", _SPACE} for text in texts) and any(texts):
             return [_SPACE]
@@ -161,7 +152,7 @@ class _Spellings:
         return [texts[0] * least]
 
 
-def _one_of(charset: Charset) -> str:
+def _one_of(charset: expressions.Charset) -> str:
     """Translate a set of characters: white space, its one character, or any text."""
     members = charset.members
     if _SPACES.issuperset(members) and not charset.negative:

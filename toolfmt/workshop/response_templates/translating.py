@@ -62,7 +62,6 @@ def syntax_of(template: JsonObject, stop: tuple[str, ...]) -> Syntax:
 
 
 def _with_text(syntax: Syntax, text: Field | None, begins: Iterable[str], stop: tuple[str, ...]) -> Syntax:
-    """Add the markers of the text."""
     if text is None or text.implicit:
         closers = [] if text is None else text.markers("close", {})
         return replace(syntax, stop=tuple(dict.fromkeys((*_plain(closers), *stop))))
@@ -128,7 +127,6 @@ def _call_forms(field: Field) -> tuple[Form, ...]:
 
 
 def _parts(field: Field) -> _Parts:
-    """Find a call's parts in the transform."""
     pointer = f"{field.pointer}/transform"
     if field.data.get("transform") is None:
         return _Parts({}, {"call": ()})
@@ -230,8 +228,7 @@ def _elements(field: Field) -> Elements:
             raise ResponseTemplateError(pointer, "an argument needs a marker before and after its value")
     if len(found) > len(("member", "loose_member")):
         raise ResponseTemplateError(pointer, "more than two ways to write an argument")
-    parser = cast("JsonObject", field.args.get("value_parser", {}))
-    inner = parser.get("name", "text")
+    inner = cast("JsonObject", field.args.get("value_parser", {})).get("name", "text")
     if inner not in {"text", *_TYPED}:
         raise ResponseTemplateError(f"{field.pointer}/content_args/value_parser/name", f"a value that is {inner}")
     airy = "\n{value}" in found[0]
