@@ -20,9 +20,8 @@ from toolfmt.arguments import checked
 from toolfmt.dialect.record import AnyDialect, Example
 from toolfmt.dialect.syntax import Syntax
 from toolfmt.errors import ParseError, TemplateError, ToolFmtError
-from toolfmt.formatters.chosen_examples import ExampleChoice, Examples
 from toolfmt.formatters.declared import declared, harmless_example, schema_text
-from toolfmt.formatters.examples import any_call
+from toolfmt.formatters.examples import ExampleChoice, Examples, any_call
 from toolfmt.formatters.json_schemas import parameters_object
 from toolfmt.formatters.templating import render_template
 from toolfmt.formatters.untrusted import Untrusted

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from toolfmt.formatters.declarations import TypeScript, function_elements, python_function
 from toolfmt.formatters.json_schemas import (
     described_line,
     function_line,
@@ -14,8 +15,6 @@ from toolfmt.formatters.json_schemas import (
     openai_tool,
     sorted_line,
 )
-from toolfmt.formatters.python_functions import function_elements, python_function
-from toolfmt.formatters.typescript import TypeScript
 from toolfmt.model import ToolDefinition
 
 if TYPE_CHECKING:

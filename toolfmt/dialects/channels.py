@@ -15,8 +15,8 @@ from toolfmt.dialect.frames import Frame, Route
 from toolfmt.dialect.record import Provenance
 from toolfmt.dialect.syntax import Elements, Form, JsonCall, Syntax
 from toolfmt.dialects._native import SGLANG, VLLM, native, template
+from toolfmt.formatters.declarations import TypeScript
 from toolfmt.formatters.json_schemas import function_line
-from toolfmt.formatters.typescript import TypeScript
 
 # What a part holds is possessive: split in every way, a run of parts would take time to the power of their number.
 _HARMONY = (

@@ -17,8 +17,8 @@ from dataclasses import replace
 from toolfmt.dialect.record import Provenance
 from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.dialects._native import MISTRAL, SGLANG, THINK, VLLM, json_call, native, template, vllm_draft
+from toolfmt.formatters.declarations import TypeScript
 from toolfmt.formatters.json_schemas import function_line, gemini_tool, json_schema_formatter, openai_tool
-from toolfmt.formatters.typescript import TypeScript
 
 _LIST = Form(section="{calls}", call="{call}", separator=", ", each=False, array=True, json=json_call())
 _CLOSED = replace(_LIST, section="<tool_calls>{calls}</tool_calls>")

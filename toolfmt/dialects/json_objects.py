@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from toolfmt.dialect.syntax import Syntax
 from toolfmt.dialects._native import SGLANG, THINK, VLLM, in_tags, json_call, native, template
-from toolfmt.formatters.typescript import TypeScript
+from toolfmt.formatters.declarations import TypeScript
 
 _PLUGIN = json_call(arguments="parameters")
 

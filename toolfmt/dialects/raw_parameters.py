@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from toolfmt.dialect.syntax import Elements, Form, Syntax
 from toolfmt.dialects._native import SGLANG, THINK, THINK_LINES, VLLM, XGRAMMAR, chat, native, or_json, template
+from toolfmt.formatters.declarations import function_elements, python_function
 from toolfmt.formatters.json_schemas import function_line
-from toolfmt.formatters.python_functions import function_elements, python_function
 
 _RAW = Elements(member="<parameter={key}>{value}</parameter>", escape="none", indent="", closers_optional=True)
 _PADDED = replace(_RAW, member="<parameter={key}>\n{value}\n</parameter>")

@@ -48,8 +48,6 @@ def example_arguments(schema: JsonObject, *, optional: bool, suggestions: Sequen
 
 
 class _Values(Builder):
-    """Walks the nodes of a schema."""
-
     def values(
         self, schema: JsonValue, name: str, suggestions: Iterable[JsonValue] = (), above: tuple[str, ...] = ()
     ) -> Iterator[JsonValue]:

@@ -77,8 +77,7 @@ def json_schema_formatter(
     """
 
     def write(tool: ToolDefinition) -> str:
-        text = jsontext.dumps(wrap(tool), indent=indent)
-        return text.replace("\n", "\n" + " " * (level * (indent or 0)))
+        return jsontext.dumps(wrap(tool), indent=indent).replace("\n", "\n" + " " * (level * (indent or 0)))
 
     return write
 

@@ -12,16 +12,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
-from toolfmt.schema.expressions import (
-    Charset,
-    Expression,
-    ExpressionError,
-    ExpressionPart,
-    Parenthesis,
-    Quantified,
-    Special,
-    read,
-)
+from toolfmt.schema import expressions
 
 LONGEST: Final = 10_000
 """The largest number of characters of a placeholder."""
@@ -45,13 +36,13 @@ def matching(pattern: str) -> Iterator[str]:
     """
     seen: dict[str, None] = {}
     try:
-        tree = read(pattern) if len(pattern) <= LONGEST else ()
-    except ExpressionError:
+        tree = expressions.read(pattern) if len(pattern) <= LONGEST else ()
+    except expressions.ExpressionError:
         return
     for shift, repeats, branch in product(_SHIFTS, _REPEATS, _BRANCHES) if tree else ():
         try:
             text = _Writer(repeats, branch, shift).text(tree)
-        except ExpressionError:
+        except expressions.ExpressionError:
             continue
         if text not in seen and not _HALF.search(text):
             seen[text] = None
@@ -61,48 +52,46 @@ def matching(pattern: str) -> Iterator[str]:
 
 
 class _Writer:
-    """Writes one text."""
-
     def __init__(self, repeats: int, branch: int, shift: int) -> None:
         self.repeats, self.branch, self.shift = repeats, branch, shift
         self.captured: dict[str, str] = {}
 
-    def text(self, tree: Expression) -> str:
+    def text(self, tree: expressions.Expression) -> str:
         text = ""
         for part in tree[self.branch % len(tree)]:
             inner, count = part, 1
-            if isinstance(part, Quantified):
+            if isinstance(part, expressions.Quantified):
                 most = LONGEST if part.most is None else part.most
                 inner, count = part.part, max(part.least, min(most, part.least + self.repeats))
-            made = _fitting(inner) if isinstance(inner, Charset) else self._written(inner)
-            if len(text) + count * (1 if isinstance(inner, Charset) else len(made)) > LONGEST:
-                raise ExpressionError
-            if isinstance(inner, Charset):
+            made = _fitting(inner) if isinstance(inner, expressions.Charset) else self._written(inner)
+            if len(text) + count * (1 if isinstance(inner, expressions.Charset) else len(made)) > LONGEST:
+                raise expressions.ExpressionError
+            if isinstance(inner, expressions.Charset):
                 start = self.shift + len(text)
                 text += "".join(made[(start + place) % len(made)] for place in range(count))
             else:
                 text += made * count
         return text
 
-    def _written(self, part: ExpressionPart) -> str:
+    def _written(self, part: expressions.ExpressionPart) -> str:
         match part:
             case str():
                 return part
-            case Parenthesis(inner, opener, captured):
+            case expressions.Parenthesis(inner, opener, captured):
                 text = self.text(inner)
                 self.captured |= dict.fromkeys(captured, text)
                 return "" if opener.endswith(("=", "!")) else text
-            case Special(source):
+            case expressions.Special(source):
                 return self.captured.get(source.strip("\\k<>"), "" if source[1:2] in _EMPTY else source[1:])
             case _:
                 return self.text(((part,),))
 
 
 @lru_cache(maxsize=256)
-def _fitting(charset: Charset) -> str:
+def _fitting(charset: expressions.Charset) -> str:
     """Return the characters of a set to choose from, readable ones if possible."""
     starts = "".join(member[0] for member in charset.members if isinstance(member, tuple))
     for alphabet in (_LETTERS, _SIGNS, starts, _OTHERS):
         if fitting := "".join(char for char in alphabet if char in charset):
             return fitting
-    raise ExpressionError
+    raise expressions.ExpressionError

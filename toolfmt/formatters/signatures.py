@@ -123,7 +123,6 @@ def _type(flat: Flat, root: JsonObject, levels: int = 2) -> str:
 
 
 def _notes(own: JsonObject) -> Iterator[str]:
-    """Write the constraints."""
     members = own.get("enum")
     if isinstance(members, list):
         yield f"One of: {', '.join(code(_plain(member)) for member in cast('list[JsonValue]', members))}."

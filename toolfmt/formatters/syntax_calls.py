@@ -65,7 +65,6 @@ def call_formatter(dialect: str, syntax: Syntax) -> CallFormatter[str]:
 
 
 def _framed(dialect: str, frame: Frame, calls: Sequence[ToolInvocation], bodies: list[str]) -> str:
-    """Write each body after its header."""
     for call in calls:
         if not re.fullmatch(PLAIN_NAME, call.name):
             raise UnrepresentableError(dialect, "/name", f"{call.name!r} cannot be written in a header")
@@ -205,8 +204,7 @@ def result_formatter(syntax: Syntax, disarm: Callable[[str], str]) -> ResultForm
             texts = [_result_text(syntax, result, untrusted, disarm) for result in results]
             template = pieces(syntax.result)
             written = [fill(template, {**text, "index1": str(at)}) for at, text in enumerate(texts, start=1)]
-        body = syntax.result_separator.join(written)
-        return syntax.results.replace("{results}", body)
+        return syntax.results.replace("{results}", syntax.result_separator.join(written))
 
     return write
 

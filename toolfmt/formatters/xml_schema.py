@@ -140,8 +140,7 @@ class _Writer:
                 self.node(element, "arg", schema, above, attributes, required=name in required)
         for pattern, schema in as_object(own.get("patternProperties")).items():
             self.node(element, "additional", schema, above, {"names": _text(pattern)})
-        prefix = objects(own.get("prefixItems")) + objects(own.get("items"))
-        for position, schema in enumerate(prefix, start=1):
+        for position, schema in enumerate(objects(own.get("prefixItems")) + objects(own.get("items")), start=1):
             self.node(element, "items", schema, above, {"position": str(position)})
         for tag, key in (("items", "items"), ("contains", "contains"), ("additional", "additionalProperties")):
             if isinstance(own.get(key), dict):

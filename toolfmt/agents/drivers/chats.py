@@ -18,7 +18,7 @@ from toolfmt.conversation import MediaPart, Message, Part, ResultPart, TextPart,
 from toolfmt.dialect.record import Dialect
 from toolfmt.dialect.syntax import Form, JsonCall, Syntax
 from toolfmt.events import Event
-from toolfmt.formatters.chosen_examples import Examples
+from toolfmt.formatters.examples import Examples
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.lookup.choice import Choice
 from toolfmt.manifests import manifest, placed
@@ -133,7 +133,6 @@ def _shown(part: PartT, at: int, notes: list[str]) -> PartT | TextPart:
 
 
 def _text(content: JsonValue) -> str:
-    """Return a message's text."""
     if not is_array(content):
         return content if isinstance(content, str) else ""
     return "".join(str(item["text"]) for item in content if is_object(item) and isinstance(item.get("text"), str))

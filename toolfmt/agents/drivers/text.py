@@ -28,7 +28,7 @@ from toolfmt.errors import warn
 from toolfmt.events import CallEnd, Event, Notice
 from toolfmt.execution.events import ValidationFailed
 from toolfmt.execution.executor import Executor
-from toolfmt.formatters.chosen_examples import Examples
+from toolfmt.formatters.examples import Examples
 from toolfmt.lookup.choice import Choice, chosen
 from toolfmt.lookup.parse_options import ParseOptions, ReadingOptions
 from toolfmt.model import CallProvenance, JsonObject, ToolDefinition, ToolInvocation
