@@ -29,15 +29,11 @@ class JsonExtent:
     def __init__(self, offset: int) -> None:
         self._offset = offset
         self._open: list[int] = []
-        self._inside = False
+        self.in_text = False
+        """Whether a string is open."""
         self._escaped: bool = False
         self.ends: dict[int, int] = {}
         """The absolute offsets of opening brackets, with the offset after each value; -1 while it is open."""
-
-    @property
-    def in_text(self) -> bool:
-        """Whether a string is open."""
-        return self._inside
 
     @property
     def end(self) -> int:
@@ -52,14 +48,14 @@ class JsonExtent:
         """Read a piece; returns the absolute offset after the value, None while it is incomplete."""
         pos = int(self._escaped and bool(chunk))
         self._escaped = bool(self._escaped and not chunk)
-        while found := (_INSIDE if self._inside else _OUTSIDE).search(chunk, pos):
+        while found := (_INSIDE if self.in_text else _OUTSIDE).search(chunk, pos):
             mark = found.group()
             pos = found.end()
             if mark == "\\":
                 self._escaped = pos == len(chunk)
                 pos += 1
             elif mark == '"':
-                self._inside = not self._inside
+                self.in_text = not self.in_text
             elif mark in "[{":
                 self._open.append(self._offset + pos - 1)
                 self.ends[self._open[-1]] = -1
@@ -118,7 +114,6 @@ def _fits(node: JsonNode, value: object) -> bool:
 
 
 def _is_object(value: object) -> bool:
-    """Whether a text is the JSON of an object."""
     try:
         return isinstance(value, str) and isinstance(jsontext.loads(value), dict)
     except ParseError:
@@ -182,7 +177,8 @@ class JsonRun:
     def __init__(self, at: int, extents: Extents, *, alone: bool) -> None:
         """Begin at the absolute offset of a bracket; `alone` reads one value."""
         self._extents = extents
-        self._resume = at
+        self.stop = at
+        """The absolute offset up to which it has been read."""
         self._alone = alone
         self._extent: JsonExtent | None = None
         self.ends: list[int] = []
@@ -207,33 +203,28 @@ class JsonRun:
 
     def _ended(self, end: int) -> None:
         if end >= 0:
-            self._extent, self._resume = None, end
+            self._extent, self.stop = None, end
             self.ends.append(end)
 
     def go(self, buf: str, base: int, *, eof: bool) -> None:
         """Read the values in the buffer, which begins at the offset `base`."""
         while self._extent is None and not (self._alone and self.ends):
-            start = self._resume - base
+            start = self.stop - base
             between = _BETWEEN.match(buf, start) if self.ends else None
             if between is not None:
-                self._resume = base + between.end()
+                self.stop = base + between.end()
             elif buf[start : start + 1] in {"[", "{"}:
-                self._extent = extent = self._extents.at(self._resume, eof=eof)
+                self._extent = extent = self._extents.at(self.stop, eof=eof)
                 if extent is None:
                     return
                 if extent.ends:
-                    self._ended(extent.ends[self._resume])
+                    self._ended(extent.ends[self.stop])
                 else:
                     self.more(buf[start:])
             else:
                 return
 
-    @property
-    def stop(self) -> int:
-        """The absolute offset up to which it has been read."""
-        return self._resume
-
     def last(self, buf: str, base: int, *, fenced: bool) -> bool:
         """Whether the buffer ends after the values, or after the fence around them."""
-        found = _FENCE_END.match(buf, self._resume - base) if fenced else None
-        return (self._resume - base if found is None else found.end()) == len(buf)
+        found = _FENCE_END.match(buf, self.stop - base) if fenced else None
+        return (self.stop - base if found is None else found.end()) == len(buf)

@@ -72,5 +72,4 @@ class BrokenCalls:
         return head.match(self._said() + following) is not None
 
     def _said(self) -> str:
-        """What was passed since the marker."""
         return "" if self._begun is None else self._passed.near()[len(self._begun) :]

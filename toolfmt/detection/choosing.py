@@ -100,8 +100,7 @@ class Chooser:
 
     def known(self, owners: Iterable[str], mark: str, offset: int) -> Detection:
         """Choose by a marker that begins no call."""
-        hits = [(name, 1, f"has the marker `{mark}`") for name in owners]
-        return self.ranked(hits, (offset, offset + len(mark)))
+        return self.ranked([(name, 1, f"has the marker `{mark}`") for name in owners], (offset, offset + len(mark)))
 
     def bare(self, buf: str, pos: int, end: int, base: int, *, alone: bool) -> Outcome:
         """Choose for the JSON value from `pos` to `end`; `alone` if it begins the answer, without a fence."""

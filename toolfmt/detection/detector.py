@@ -109,7 +109,6 @@ class Detector:
 
     @property
     def _base(self) -> int:
-        """The offset of the buffer's first character."""
         return self.passed.offset - self._at
 
     def _pass(self, pos: int) -> None:
@@ -203,8 +202,7 @@ class Detector:
     def _named(self, pos: int, *, eof: bool) -> Outcome:
         """Read a line that is an offered tool's name."""
         line = self.passed.around.line_start or self._buf[pos - 1 : pos] in {">", "\n"}
-        matches = self._table.by_name
-        return self._choose.marked(matches, self._buf, pos, self._base, 0, line_start=line, eof=eof)
+        return self._choose.marked(self._table.by_name, self._buf, pos, self._base, 0, line_start=line, eof=eof)
 
     def _closer(self) -> tuple[int, str] | None:
         for closer in self._closers:  # each is searched for once, not at every trigger

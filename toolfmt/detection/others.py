@@ -26,8 +26,7 @@ def other_calls(events: list[Event], source: str, dialect: str, detector: Callab
         return []
     passed = coalesce([event for event in events[ended[0] :] if isinstance(event, _KEPT)])
     begun = {_before_space(source, event.span[0]) for event in passed if isinstance(event, CallEnd)}
-    texts = [event for event in passed if isinstance(event, TextDelta)]
-    for some in (texts, _with_markers(passed, source)):
+    for some in ([event for event in passed if isinstance(event, TextDelta)], _with_markers(passed, source)):
         if found := _found(some, begun, dialect, detector):
             raw, at, name = found
             detail = f"it looks like a call in another format, {name}: an answer has one"

@@ -115,8 +115,7 @@ class DetectingParser:
                 start, end = max(event.start, emitted), event.start + len(event.text)
                 if start >= end:
                     continue
-                text = prefix[start:end] + event.text[max(len(prefix), start) - event.start :]
-                out.append(type(event)(text, start))
+                out.append(type(event)(prefix[start:end] + event.text[max(len(prefix), start) - event.start :], start))
             else:
                 out.append(event)
         return out

@@ -176,26 +176,20 @@ class Passed:
 
     def emitted_text(self) -> str:
         """Return the text without reasoning."""
-        text, at = self.text(), 0
-        out: list[str] = []
-        for start, end in sorted(self._masks):
-            if end - start > 1:
-                out.append(text[at:start])
-                at = end
-        return "".join([*out, text[at:]])
+        return self._replaced([(start, end) for start, end in self._masks if end - start > 1], "")
 
     def masked(self, end: int) -> str:
         """Return the text up to `end` for the chosen parser, with masked parts made illegible."""
-        text = self.text()
-        if not self._masks:
-            return text[:end]
+        return self._replaced(self._masks, "x")[:end]
+
+    def _replaced(self, masks: list[tuple[int, int]], letter: str) -> str:
+        text, at = self.text(), 0
         out: list[str] = []
-        at = 0
-        for start, stop in sorted(self._masks):
+        for start, end in sorted(masks):
             if start >= at:
-                out += [text[at:start], "x" * (stop - start)]
-                at = stop
-        return "".join([*out, text[at:]])[:end]
+                out += [text[at:start], letter * (end - start)]
+                at = end
+        return "".join([*out, text[at:]])
 
 
 _QUOTES = re.compile("\"\"\"|'''|`+")

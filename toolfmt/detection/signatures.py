@@ -77,11 +77,8 @@ def signatures(syntax: Syntax) -> Iterator[FormSignature]:
             yield FormSignature(trigger, f"(?i:{loose})" if syntax.ignore_case else loose, score, *flags, evidence)
             if form.json is not None:
                 continue  # white space beside JSON means nothing, so it does not tell formats apart
-            exact = (
-                _letters(pieces(start))
-                + _letters(pieces(before), named=form.offered)
-                + _exact_body(form, slot, after, closing)
-            )
+            exact = _letters(pieces(start)) + _letters(pieces(before), named=form.offered)
+            exact += _exact_body(form, slot, after, closing)
             yield FormSignature(trigger, exact, score + LETTER, *flags, evidence)
 
 

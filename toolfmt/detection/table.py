@@ -24,6 +24,7 @@ from toolfmt.dialect.syntax import Syntax
 from toolfmt.lookup.registry import Registry
 from toolfmt.parsers.bodies.json_shapes import JsonNode, compile_shape
 from toolfmt.parsers.compiled.leading import reasoning_opener
+from toolfmt.parsers.scanning.patterns import strip_groups
 
 _NEXT = re.compile(r"\s{0,64}([{\[<])")
 _KEPT: Final = 1024
@@ -111,7 +112,7 @@ class DetectionTable:
             if form.bare and form.section.startswith("[")
         ]
         self.bare = list(_bare(syntaxes, self.rank))
-        headers = "|".join(f"(?:{_plain(frame.header)})" for frame in frames)
+        headers = "|".join(f"(?:{strip_groups(frame.header)})" for frame in frames)
         self._starts = headers or r"(?!)"
         thoughts = Syntax(forms=(), reasoning=tuple(self.reasoning.items()))
         self._prompts = (thoughts, *(one for one in syntaxes.values() if one.frame is not None))
@@ -199,12 +200,11 @@ class DetectionTable:
             if name not in best or score > best[name].score:
                 best[name] = DialectMatch(name, reason, score)
         known = {name: sum(name in self.marks.get(mark, ()) for mark in seen) for name in best}
-        return tuple(
-            sorted(
-                best.values(),
-                key=lambda one: (one.score < WRITTEN, -known[one.dialect], -one.score, self.rank[one.dialect]),
-            )
-        )
+
+        def place(one: DialectMatch) -> tuple[bool, int, int, int]:
+            return one.score < WRITTEN, -known[one.dialect], -one.score, self.rank[one.dialect]
+
+        return tuple(sorted(best.values(), key=place))
 
 
 @lru_cache(maxsize=8)
@@ -215,10 +215,6 @@ def table(registry: Registry) -> DetectionTable:
 
 def _may_go_on(pattern: regex.Pattern[str], trigger: str, char: str) -> bool:
     return any(pattern.match(trigger + blank + char, partial=True) is not None for blank in ("", "\n", " ", "\n\n"))
-
-
-def _plain(pattern: str) -> str:
-    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
 
 
 def _marks(syntaxes: dict[str, Syntax]) -> dict[str, tuple[str, ...]]:

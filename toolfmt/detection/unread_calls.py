@@ -361,5 +361,4 @@ def _letters(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _is_close(mark: str, registry: Registry) -> bool:
-    """Whether a text is similar to a marker."""
     return bool(get_close_matches(_letters(mark), _markers(registry), 1, _CLOSE))
