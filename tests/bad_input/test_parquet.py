@@ -15,8 +15,7 @@ import pytest
 
 from toolfmt.corpora import tables
 from toolfmt.corpora.batches import ReadOptions
-from toolfmt.corpora.levels import longest_row
-from toolfmt.corpora.pages import PageError, pages
+from toolfmt.corpora.pages import PageError, longest_row, pages
 from toolfmt.corpora.sources import Source
 from toolfmt.errors import ParseError
 

@@ -1,8 +1,7 @@
 """The Ray engine: sends pieces of files to the machines of a cluster and yields the results in order.
 
-A piece is a span of batches. The machine that gets it reads the file itself, so
-every machine must have the files under the same names. A compressed file can
-only be read from its beginning and is one piece. Each batch is converted by
+A piece is a span of batches. The machine that gets it reads the file itself, so every machine must have the files under
+the same names. A compressed file can only be read from its beginning and is one piece. Each batch is converted by
 `convert_batch`, as on one machine.
 """
 
@@ -72,8 +71,7 @@ def run(job: Job) -> Iterator[Done]:
     if not found:
         return
     given = cluster.data.from_items(found, override_num_blocks=len(found))
-    results = given.map_batches(Worker(job.work, job.reading).__call__, batch_size=1)
-    for row in results.iter_rows():
+    for row in given.map_batches(Worker(job.work, job.reading).__call__, batch_size=1).iter_rows():
         done: Done | Exception = pickle.loads(row[_DONE])  # noqa: S301 - written by a worker
         if isinstance(done, Exception):
             raise done

@@ -1,8 +1,7 @@
 """Where converted conversations go: stdout, a file, or a folder with a file for each input.
 
-The output of a batch is appended as a whole, then the state is saved. So an
-interrupted run leaves complete batches, and the resumed run truncates anything
-after them. A Parquet file cannot be appended to, so its rows are collected in
+The output of a batch is appended as a whole, then the state is saved. So an interrupted run leaves complete batches,
+and the resumed run truncates anything after them. A Parquet file cannot be appended to, so its rows are collected in
 `OUT.rows` first.
 """
 
@@ -68,11 +67,8 @@ class StateFile:
         if not self.path.exists():
             return False
         state = self._read()
-        return (
-            state is None
-            or (first.is_file() and first.stat().st_size > 0)
-            or any((state.input, state.written, state.aside))
-        )
+        begun = state is None or any((state.input, state.written, state.aside))
+        return begun or (first.is_file() and first.stat().st_size > 0)
 
     def begin(self, *, resume: bool) -> State:
         """Return the state to start with; raises CorpusError if the run cannot be resumed."""

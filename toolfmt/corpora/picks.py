@@ -178,8 +178,7 @@ class Picked:
         place = self.answer or places(other)[1]
         if not place:
             raise ParseError("nothing says where the answer is in its row: give --answer with its place")
-        stop = ended_at(other, place)
-        return joined(row, self.at or places(row)[0], said_at(other, place), self._source(row), stop)
+        return joined(row, self.at or places(row)[0], said_at(other, place), self._source(row), ended_at(other, place))
 
     def _taken(self, row: JsonValue, at: str, answer: str) -> Pick:
         value, source = inside(row, at), self._source(row)

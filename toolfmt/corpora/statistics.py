@@ -13,9 +13,9 @@ from toolfmt.conversation import CallPart, ResultPart, Transcript, parse_failure
 from toolfmt.corpora.answer_files import Join
 from toolfmt.corpora.batches import Batch
 from toolfmt.corpora.picks import Picked
-from toolfmt.corpora.reasons import Reasons
 from toolfmt.corpora.rows import Row
 from toolfmt.corpora.sources import Source
+from toolfmt.corpora.tally import Reasons
 from toolfmt.corpora.tokens import count_tokens
 from toolfmt.errors import ParseError
 from toolfmt.model import JsonObject, JsonValue

@@ -1,8 +1,7 @@
 """Bytes of files, compressed with gzip, zstd or not at all.
 
-Compressed output is a sequence of complete members (gzip) or frames (zstd), one
-for each batch. A file truncated between two of them can be continued, and every
-reader of the format reads the sequence as one stream.
+Compressed output is a sequence of complete members (gzip) or frames (zstd), one for each batch. A file truncated
+between two of them can be continued, and every reader of the format reads the sequence as one stream.
 """
 
 from __future__ import annotations

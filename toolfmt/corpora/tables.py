@@ -2,12 +2,10 @@
 
     id: int64   messages: list<struct<role: string, content: string>>   ->   id: int64   conversation: string
 
-The conversation is a column of its own (`conversation`, or the one that is
-named), as lists and structs or as JSON text; else it is made of all columns
-that its format reads. Every other column stays beside it as it is. What is
-written has the conversation as JSON text, because formats mix types that a
-column cannot, or its keys as columns of lists and structs. A struct's empty
-fields are left out: Arrow cannot tell them from fields that are not there.
+The conversation is a column of its own (`conversation`, or the one that is named), as lists and structs or as JSON
+text; else it is made of all columns that its format reads. Every other column stays beside it as it is. What is written
+has the conversation as JSON text, because formats mix types that a column cannot, or its keys as columns of lists and
+structs. A struct's empty fields are left out: Arrow cannot tell them from fields that are not there.
 """
 
 from __future__ import annotations
@@ -20,8 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from toolfmt import jsontext
-from toolfmt.corpora.levels import longest_row
-from toolfmt.corpora.pages import PREFIXED, PageError, pages
+from toolfmt.corpora.pages import PREFIXED, PageError, longest_row, pages
 from toolfmt.corpora.rows import Row, without_nulls
 from toolfmt.corpora.sources import Position, Source
 from toolfmt.corpora.streams import arrow
@@ -310,7 +307,6 @@ _MIXED: Final = "columns of one type each cannot hold the conversations as they 
 
 
 def _batches(pyarrow: Any, streams: str) -> Iterator[Any]:
-    """Read the batches of Arrow streams in one file."""
     with pyarrow.OSFile(streams) as file:
         while file.tell() < file.size():
             yield from pyarrow.ipc.open_stream(file)

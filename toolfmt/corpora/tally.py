@@ -1,13 +1,13 @@
-"""Counts the losses of conversions by code and action, with a few examples of each."""
+"""Counts the losses of conversions by code and action, and why conversations are left out, with a few examples."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from toolfmt.corpora.reasons import Reasons
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.comparing.loss import CODES, SEVERITIES, Loss
 
@@ -15,6 +15,36 @@ EXAMPLES: Final = 3
 """The number of examples kept for each loss."""
 _COUNTED: Final = ("converted", "failed", "without_loss", "filtered", "outside", "duplicates", "placed", "nulls")
 """The counts of conversations."""
+
+
+_MOST: Final = 20
+"""The number of reasons that are counted separately."""
+
+
+@dataclass(slots=True)
+class Reasons:
+    """The reasons, by their text without numbers; after the first twenty, further reasons share one count."""
+
+    found: dict[str, JsonObject] = field(default_factory=dict[str, "JsonObject"])
+
+    def add(self, file: str, line: int, reason: str) -> None:
+        """Count a reason; reasons that differ only in numbers are counted together."""
+        self._count({"times": 1, "first": {"file": file, "line": line or None, "reason": reason}})
+
+    def merge(self, report: list[JsonObject]) -> None:
+        """Add the reasons of a report."""
+        for one in report:
+            self._count(one)
+
+    def report(self) -> list[JsonObject]:
+        """Return the reasons as JSON, the most frequent first."""
+        return sorted(self.found.values(), key=lambda one: -one["times"])
+
+    def _count(self, one: JsonObject) -> None:
+        key = re.sub(r"\d+", "N", one["first"]["reason"])
+        key = key if key in self.found or len(self.found) < _MOST else ""
+        before = self.found.get(key, {**one, "times": 0})
+        self.found[key] = {**before, "times": before["times"] + one["times"]}
 
 
 @dataclass(slots=True)

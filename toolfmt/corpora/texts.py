@@ -100,8 +100,6 @@ def text_batches(source: Source, start: Position, limit: int, formats: tuple[str
 
 
 class _Text:
-    """The bytes that are buffered."""
-
     def __init__(self, file: Reader, *, pipe: bool) -> None:
         self.held = bytearray()
         self.damage: Exception | None = None
@@ -184,8 +182,7 @@ class _Text:
     def begins_with_json_line(self, limit: int) -> bool:
         """Whether the first non-empty line is a JSON value."""
         while True:
-            found = bytes(self.held).lstrip()
-            line, ended, _ = found.partition(b"\n")
+            line, ended, _ = bytes(self.held).lstrip().partition(b"\n")
             if ended or not (len(self.held) <= limit and self._more()):
                 break
         if not ended and len(self.held) > limit:

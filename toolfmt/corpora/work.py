@@ -190,7 +190,6 @@ def _check_nulls(value: JsonValue, work: Work) -> None:
 
 
 def _beside(row: Row, made: Conversion, losses: tuple[Loss, ...]) -> JsonObject:
-    """Return a row with a conversation and its losses."""
     return {
         "conversation": made.value,
         "losses": [
