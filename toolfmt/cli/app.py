@@ -8,15 +8,7 @@ from functools import cache
 from io import TextIOWrapper
 from typing import Final
 
-from cyclopts import App, Parameter
-from cyclopts.exceptions import (
-    CoercionError,
-    CycloptsError,
-    MissingArgumentError,
-    UnknownCommandError,
-    UnknownOptionError,
-    UnusedCliTokensError,
-)
+from cyclopts import App, Parameter, exceptions
 
 import toolfmt
 from toolfmt.cli.inputs import STDIN
@@ -67,14 +59,8 @@ COMMANDS = {
     "mcp-serve": "Serve Python functions as an MCP server.",
     "demo": "Read recorded answers in every format.",
 }
-_HOMES = {
-    "inject": "manifest",
-    "detect": "parse",
-    "formats": "listings",
-    "dialects": "listings",
-    "providers": "listings",
-    "recorded": "serve",
-}
+_LISTED = dict.fromkeys(("dialects", "formats", "providers"), "listings")
+_HOMES = {**_LISTED, "inject": "manifest", "detect": "parse", "recorded": "serve"}
 """The modules of commands that share one."""
 _ENDS = {
     "serve": """Begin with a server of your own, then let any client ask http://127.0.0.1:8787:
@@ -119,32 +105,32 @@ _API: Final = "--api"
 _NUMBERS: Final[dict[object, str]] = {int: "whole number", float: "number"}
 
 
-def misuse(error: CycloptsError) -> str:
+def misuse(error: exceptions.CycloptsError) -> str:
     """Describe which argument is missing, unknown or too many, and where the arguments are listed."""
     command = " ".join(("toolfmt", *(error.command_chain or ())))
     listed = f"`{command} --help` lists"
     match error:
-        case UnknownCommandError():
+        case exceptions.UnknownCommandError():
             typed = (error.unused_tokens or [""])[0]
             known = ("--help", "--version", "--install-completion") if typed.startswith("-") else COMMANDS
             close = did_you_mean(close_names(typed, {name: name for name in known}))
             return " ".join(filter(None, (f"there is no command {typed!r};", close, f"{listed} the commands")))
-        case CoercionError(target_type=kind, token=token) if kind in _NUMBERS and token is not None:
+        case exceptions.CoercionError(target_type=kind, token=token) if kind in _NUMBERS and token is not None:
             return f"{token.keyword or error} takes a {_NUMBERS[kind]}, not {token.value!r}"
-        case UnusedCliTokensError():
+        case exceptions.UnusedCliTokensError():
             extra = " ".join(error.unused_tokens or ())
             takes_tools = "tools" in getattr(getattr(error, "target", None), "__annotations__", {})
             tools = f"; a file of tools is given as --tools {extra}" if takes_tools else ""
             return f"{extra!r} is one argument too many; {listed} them{tools}"
-        case MissingArgumentError():
+        case exceptions.MissingArgumentError():
             return _missing(error, listed)
-        case UnknownOptionError():
+        case exceptions.UnknownOptionError():
             return _unknown_option(error, command, listed)
         case _:
             return f"{error}"
 
 
-def _missing(error: MissingArgumentError, listed: str) -> str:
+def _missing(error: exceptions.MissingArgumentError, listed: str) -> str:
     argument = error.argument
     if argument is None:
         return f"{error}"
@@ -157,7 +143,7 @@ def _missing(error: MissingArgumentError, listed: str) -> str:
     return f"{name} is missing{f' ({what})' if what else ''}{stray}; {listed} the arguments"
 
 
-def _unknown_option(error: UnknownOptionError, command: str, listed: str) -> str:
+def _unknown_option(error: exceptions.UnknownOptionError, command: str, listed: str) -> str:
     typed = (error.token.keyword or error.token.value).partition("=")[0]
     known = {name for one in error.argument_collection for name in one.names}
     others = [name for name in _CHOOSING if name in known] if typed in _MEANT else []

@@ -20,19 +20,7 @@ from toolfmt.cli.events import event_record, kind_of
 from toolfmt.cli.output import UsageError, say, write_json_line
 from toolfmt.cli.toolboxes import toolbox
 from toolfmt.events import ReasoningDelta, TextDelta
-from toolfmt.execution.events import (
-    AnswerReceived,
-    DecisionExtractionFailed,
-    ExecutionEvent,
-    InferenceRequestStarted,
-    RunCompleted,
-    RunStarted,
-    StepStarted,
-    ToolCallBlocked,
-    ToolCallCompleted,
-    ToolCallStarted,
-    ValidationFailed,
-)
+from toolfmt.execution import events
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import ToolExecution
 from toolfmt.model import JsonObject
@@ -90,7 +78,7 @@ async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps
     async with AsyncExitStack() as stack:
         out = sys.stdout
 
-        def write(event: ExecutionEvent) -> None:
+        def write(event: events.ExecutionEvent) -> None:
             write_json_line(run_event_record(event), to=out)
 
         if json:  # stdout is for the events, not for what tools print
@@ -120,13 +108,13 @@ async def _play(ask: tuple[str, ...], script: Path, tools: str | None, max_steps
 _STYLES: Final = {"completed": "bold green", "stopped": "bold yellow", "waiting": "bold yellow", "failed": "bold red"}
 
 
-def run_event_record(event: ExecutionEvent) -> JsonObject:
+def run_event_record(event: events.ExecutionEvent) -> JsonObject:
     """Return an event's kind, such as `tool_call_started`, under `event`, and its fields."""
     record: JsonObject = {"event": kind_of(event)}
     for field in fields(event):
-        name = "received" if isinstance(event, AnswerReceived) and field.name == "event" else field.name
-        record[name] = _field(getattr(event, field.name), whole=isinstance(event, RunCompleted))
-        if name == "received" and isinstance(event, AnswerReceived):
+        name = "received" if isinstance(event, events.AnswerReceived) and field.name == "event" else field.name
+        record[name] = _field(getattr(event, field.name), whole=isinstance(event, events.RunCompleted))
+        if name == "received" and isinstance(event, events.AnswerReceived):
             record[name] = event_record(event.event)
     return record
 
@@ -139,35 +127,35 @@ def _field(value: Any, *, whole: bool) -> Any:
     return {"status": value.status, "reason": value.reason, "steps": len(value.steps)}
 
 
-def say_run_event(event: ExecutionEvent) -> None:
+def say_run_event(event: events.ExecutionEvent) -> None:
     """Write an event for people."""
     match event:
-        case AnswerReceived(event=ReasoningDelta(text)):
+        case events.AnswerReceived(event=ReasoningDelta(text)):
             say("  thought", text, "dim")
-        case AnswerReceived(event=TextDelta(text)):
+        case events.AnswerReceived(event=TextDelta(text)):
             say("  said", text)
-        case ToolCallStarted(call=call):
+        case events.ToolCallStarted(call=call):
             say("  call", f"{call.name} {jsontext.dumps(call.arguments)}", "cyan")
-        case ToolCallCompleted(execution=execution):
+        case events.ToolCallCompleted(execution=execution):
             _say_result("  result", execution)
-        case ToolCallBlocked(execution=execution):
+        case events.ToolCallBlocked(execution=execution):
             _say_result("  blocked", execution)
         case _:
             _say_course(event)
 
 
-def _say_course(event: ExecutionEvent) -> None:
+def _say_course(event: events.ExecutionEvent) -> None:
     match event:
-        case RunStarted(state=AgentState() as state):
+        case events.RunStarted(state=AgentState() as state):
             latest = state.messages[-1].parts if state.messages else ()
             say("user", "".join(getattr(part, "text", "") for part in latest), "bold blue")
-        case StepStarted(step=step):
+        case events.StepStarted(step=step):
             say(f"step {step + 1}", "", "bold cyan")
-        case InferenceRequestStarted(attempt=attempt) if attempt > 1:
+        case events.InferenceRequestStarted(attempt=attempt) if attempt > 1:
             say("  asked again", f"attempt {attempt}", "yellow")
-        case DecisionExtractionFailed(error=error) | ValidationFailed(error=error):
+        case events.DecisionExtractionFailed(error=error) | events.ValidationFailed(error=error):
             say("  broken", error, "bold red")
-        case RunCompleted(state=AgentState() as state):
+        case events.RunCompleted(state=AgentState() as state):
             _conclude(state)
         case _:
             pass

@@ -30,8 +30,7 @@ def check(
     """List what a provider would reject in conversations: the provider of the input's format, or of `--to`.
 
     Messages, calls and tools are checked; settings such as max_tokens are not. With `--to` each conversation is
-    converted first, as by `toolfmt convert`. The exit code is 1 if there are
-    findings, or no conversations.
+    converted first, as by `toolfmt convert`. The exit code is 1 if there are findings, or no conversations.
     """
     target = None if to is None else find(to).name
     given = files.sources(paths)

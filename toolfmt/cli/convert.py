@@ -156,8 +156,7 @@ def convert(  # noqa: PLR0913 - one argument for each option
     output = CorpusOutput(given, places, state, keep)
     try:
         with output, progress(given) as step:
-            rest = given[state.input :]
-            for done in ENGINES[engine](Job(work, reading, rest, state.position, jobs)):
+            for done in ENGINES[engine](Job(work, reading, given[state.input :], state.position, jobs)):
                 joined.add(done.joined)
                 output.add(done)
                 step(done, output.tally.converted)
@@ -180,7 +179,6 @@ def convert(  # noqa: PLR0913 - one argument for each option
 
 
 def _check_name(out: str, given: list[Source]) -> None:
-    """Check the name of the one file that is written."""
     if Path(out).suffix.lower() in _OTHERS:
         raise UsageError(f"{out} would hold lines of JSON or a table of {', '.join(TABLES)}: end its name in .jsonl")
     if len(given) > 1 and not (Path(out).suffix or Path(out).exists()):
@@ -225,8 +223,7 @@ def _state(  # noqa: PLR0913 - what a run is, and how it begins
     keep = StateFile(places.progress, run)
     if resume and out.exists() and not keep.path.exists():
         return None, None
-    first = growing(places.targets(given)[0])
-    if not (resume or overwrite) and keep.has_begun(first):
+    if not (resume or overwrite) and keep.has_begun(growing(places.targets(given)[0])):
         what = f"{out} is the unfinished output of an interrupted run"
         raise UsageError(f"{what}; use --resume to continue or --overwrite to start again")
     return keep, keep.begin(resume=resume)
@@ -261,7 +258,6 @@ def _show(tally: Tally, goal: str, *, ended: str, kept: str) -> None:
 
 
 def _show_nothing(tally: Tally) -> None:
-    """Write a note on why no conversation was converted."""
     if tally.filtered or tally.outside:
         note(f"no conversation is selected{'; --split counts in percent' if tally.outside else ''}")
     elif not tally.failed:

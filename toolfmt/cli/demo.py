@@ -132,7 +132,6 @@ def _answers(name: str) -> list[str]:
 
 
 def _streamed(answer: str, dialect: AnyDialect, offered: tuple[ToolDefinition, ...]) -> list[Arrival]:
-    """Read an answer that comes one character at a time."""
     parser = open_parser(dialect=dialect, tools=offered, validate=True)
     arrived = [(at, event) for at, character in enumerate(answer, 1) for event in parser.feed(character)]
     return [*arrived, *((len(answer), event) for event in parser.close())]
@@ -163,7 +162,16 @@ def demo(
     replays = [replay(one, recording) for one in ([meant(name)] if name else default_registry())]
     right = all(one.right for one in replays)
     if json:
-        write_json({**_origin(recording), "formats": [_record(one) for one in replays], "ok": right})
+        write_json(
+            {
+                **{key: recording.data[key] for key in ("source", "answers")},
+                "entries": recording.ids,
+                "questions": recording.questions,
+                "expected": [{"name": call.name, "arguments": call.arguments} for call in recording.calls],
+                "formats": [_record(one) for one in replays],
+                "ok": right,
+            }
+        )
     else:
         _introduce(recording, replays)
         if name:
@@ -226,7 +234,6 @@ def _show(one: Replay) -> None:
 
 
 def _conclude(replays: list[Replay]) -> None:
-    """Write the outcome and what to try next."""
     wrong = [one.dialect.name for one in replays if not one.right]
     note = f"; wrong: {', '.join(wrong)}" if wrong else ""
     say("")
@@ -254,16 +261,6 @@ def _ended(streamed: list[Arrival]) -> list[tuple[int, CallEnd]]:
 
 def _counts(streamed: list[Arrival]) -> Counter[str]:
     return Counter(event_record(event)["event"] for _, event in streamed)
-
-
-def _origin(recording: Recording) -> JsonObject:
-    return {
-        "source": recording.data["source"],
-        "answers": recording.data["answers"],
-        "entries": recording.ids,
-        "questions": recording.questions,
-        "expected": [{"name": call.name, "arguments": call.arguments} for call in recording.calls],
-    }
 
 
 def _record(one: Replay) -> JsonObject:

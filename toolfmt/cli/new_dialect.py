@@ -70,8 +70,6 @@ failure truncated
 
 
 class _Body(NamedTuple):
-    """How a new dialect writes a call."""
-
     summary: str
     imported: str
     form: tuple[str, ...]

@@ -17,23 +17,8 @@ from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from toolfmt import jsontext
+from toolfmt import conversation, jsontext
 from toolfmt.cli.output import visible
-from toolfmt.conversation import (
-    CallPart,
-    Content,
-    JsonPart,
-    MediaPart,
-    OpaquePart,
-    Part,
-    ReasoningPart,
-    RefusalPart,
-    ResultPart,
-    TextPart,
-    ToolDeclaration,
-    Transcript,
-    parse_failure,
-)
 from toolfmt.errors import ParseError
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.comparing.flat import Place, flatten
@@ -85,73 +70,72 @@ class Turn:
     blocks: tuple[Block, ...]
 
 
-def turns(transcript: Transcript) -> Iterator[Turn]:
+def turns(transcript: conversation.Transcript) -> Iterator[Turn]:
     """Yield the messages, with results below their calls; control characters are escaped."""
     places = flatten(transcript.messages)
     results: dict[int, list[Block]] = {}
     for place in places:
-        if isinstance(place.part, ResultPart) and place.call is not None:
+        if isinstance(place.part, conversation.ResultPart) and place.call is not None:
             results.setdefault(place.call, []).extend(_result(place.part))
     for number, group in groupby(places, key=lambda place: place.message):
         message = transcript.messages[number]
         run = list(group)
         blocks = tuple(block for place in run for block in _blocks(place, results))
-        if blocks or not all(isinstance(place.part, ResultPart) for place in run):
+        if blocks or not all(isinstance(place.part, conversation.ResultPart) for place in run):
             name = f"{message.role} {visible(message.name)}" if message.name else message.role
             yield Turn(name, message.role, blocks)
 
 
-def tools(transcript: Transcript) -> list[Block]:
+def tools(transcript: conversation.Transcript) -> list[Block]:
     """Return the tools that a conversation declares."""
     return [_tool(tool) for tool in transcript.tools or ()]
 
 
-def _tool(tool: ToolDeclaration) -> Block:
+def _tool(tool: conversation.ToolDeclaration) -> Block:
     parts = [tool.description or "", "" if tool.parameters is None else _json(tool.parameters)]
     return Block("tool", visible(tool.name), visible("\n\n".join(filter(None, parts))))
 
 
 def _blocks(place: Place, results: dict[int, list[Block]]) -> Iterator[Block]:
     part = place.part
-    if isinstance(part, CallPart):
+    if isinstance(part, conversation.CallPart):
         yield replace(_block(part), results=tuple(results.get(place.call, ())) if place.call is not None else ())
-    elif isinstance(part, ResultPart):
+    elif isinstance(part, conversation.ResultPart):
         if place.call is None:
             yield from _result(part, "(of no call)")
     elif part is not None:
         yield _block(part)
 
 
-def _result(part: ResultPart, *more: str) -> Iterator[Block]:
+def _result(part: conversation.ResultPart, *more: str) -> Iterator[Block]:
     kind: BlockKind = "error" if part.is_error else "result"
     inner = [_block(content) for content in part.content]
     text = "\n".join(block.text for block in inner if not block.picture)
-    title = " ".join(filter(None, (part.name or "", part.id or "", *more)))
-    yield Block(kind, visible(title), text)
+    yield Block(kind, visible(" ".join(filter(None, (part.name or "", part.id or "", *more)))), text)
     yield from (block for block in inner if block.picture)
 
 
-def _block(part: Part | Content) -> Block:
+def _block(part: conversation.Part | conversation.Content) -> Block:
     match part:
-        case TextPart(text=text) | RefusalPart(text=text):
-            return Block("text" if isinstance(part, TextPart) else "refusal", "", visible(text))
-        case ReasoningPart(text=text):
+        case conversation.TextPart(text=text) | conversation.RefusalPart(text=text):
+            return Block("text" if isinstance(part, conversation.TextPart) else "refusal", "", visible(text))
+        case conversation.ReasoningPart(text=text):
             return Block("reasoning", "", visible(text) or "(encrypted)")
-        case CallPart():
-            broken = parse_failure(part)
+        case conversation.CallPart():
+            broken = conversation.parse_failure(part)
             title = " ".join(filter(None, (part.name, part.id or "", f"(broken: {broken})" if broken else "")))
             return Block("call", visible(title), visible(_arguments(part)))
-        case MediaPart():
+        case conversation.MediaPart():
             return _media(part)
-        case JsonPart(value=value):
+        case conversation.JsonPart(value=value):
             return Block("data", "JSON", visible(_json(value)))
-        case OpaquePart(owner=owner, value=value):
+        case conversation.OpaquePart(owner=owner, value=value):
             return Block("data", visible(f"of {owner} alone"), visible(_json(value)))
-        case ResultPart():
+        case conversation.ResultPart():
             raise AssertionError("a result is no part of a result")
 
 
-def _media(part: MediaPart) -> Block:
+def _media(part: conversation.MediaPart) -> Block:
     where = part.url or part.file_id or (f"{len(part.data) * 3 // 4} bytes" if part.data else "nothing")
     title = visible(" ".join(filter(None, (part.kind, part.media_type, part.name or ""))))
     picture = ""
@@ -160,7 +144,7 @@ def _media(part: MediaPart) -> Block:
     return Block("data", title, visible(where), picture)
 
 
-def _arguments(part: CallPart) -> str:
+def _arguments(part: conversation.CallPart) -> str:
     if part.custom:
         return part.text or ""
     try:

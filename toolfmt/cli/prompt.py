@@ -33,8 +33,7 @@ def model_folder(name: str) -> Path:
         return path
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
-    kept = cache / f"models--{name.replace('/', '--')}"
-    found = _snapshot(kept) if ".." not in name else None
+    found = _snapshot(cache / f"models--{name.replace('/', '--')}") if ".." not in name else None
     if found is not None:
         return found
     raise UsageError(

@@ -98,7 +98,6 @@ def _mistake(config: Path | None, upstream: str | None, back: Iterable[str]) -> 
 
 
 def _run(config: Config, app: Starlette) -> None:
-    """Serve until interrupted."""
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 

@@ -96,7 +96,6 @@ def _is_code(source: str) -> bool:
 
 
 def _text(source: str) -> str:
-    """Read a file of tools."""
     if source != STDIN and not Path(source).exists():
         what = "No such file or directory" if Path(source).suffix or os.sep in source else "there is no such file"
         raise UsageError(f"{source}: {what}; --tools takes {KINDS}")
@@ -104,7 +103,6 @@ def _text(source: str) -> str:
 
 
 def _is_servers(text: str) -> bool:
-    """Whether a file's text is a list of MCP servers."""
     try:
         value = jsontext.loads(text) if text.lstrip().startswith("{") else None
     except ParseError:
@@ -168,7 +166,6 @@ def _functions(module: ModuleType, source: str) -> object:
 
 
 def _object(source: str) -> object:
-    """Import what `source` names."""
     module, colon, path = source.rpartition(":") if f"{_PYTHON}:" in source else source.partition(":")
     if Path(source).suffix == _PYTHON and Path(source).exists():
         module, colon, path = source, "", ""
