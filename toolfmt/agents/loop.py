@@ -279,7 +279,7 @@ class AgentLoop:
                 guard.spend(after.steps[-1].usage)
         after = _judged(after, runtime.offer)
         if self._output is not None and after.status == "completed":
-            after = self._output.settled(after, partial(_refused, runtime))
+            after = self._output.settled(after, partial(runtime.report, ValidationFailed))
         after = self._limited(after, guards)
         await runtime.save(after)
         runtime.report(StepCompleted, step=number, state=after)
@@ -302,10 +302,6 @@ class AgentLoop:
         return state if reason is None else state.with_status("stopped", reason)
 
 
-def _refused(runtime: Runtime, attempt: int, error: str) -> None:
-    runtime.report(ValidationFailed, attempt=attempt, error=error)
-
-
 def _used_up(state: AgentState) -> str:
     """Return the refusal of the budget if it refused every call of the last two steps, or ""."""
     last = [one for step in state.steps[-2:] for one in step.executions or (None,)]
@@ -323,7 +319,6 @@ def _initial_messages(start: MessageLike | Sequence[MessageLike] | None) -> tupl
 
 
 def _has_content(message: Message) -> bool:
-    """Whether a message is not blank."""
     return any(not isinstance(part, TextPart) or part.text.strip() for part in message.parts)
 
 

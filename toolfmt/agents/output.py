@@ -71,13 +71,13 @@ class Output:
             _loaded(text)  # whose message on what is not JSON is for a model
             raise ValueError("\n".join(_problems(error))) from None
 
-    def settled(self, state: AgentState, report: Callable[[int, str], None]) -> AgentState:
+    def settled(self, state: AgentState, report: Callable[..., None]) -> AgentState:
         """Set the output of a completed state; if its answer does not fit, the state is running or failed."""
         try:
             return replace(state, output=self.read(state.text))
         except ValueError as wrong:
             attempt = sum(step.final for step in state.steps)
-            report(attempt, str(wrong))
+            report(attempt=attempt, error=str(wrong))
             if attempt > RETRIES:
                 return state.with_status("failed", f"{attempt} final answers did not fit their schema: {wrong}")
             return state.with_status("running").with_messages(WRONG.format(wrong))

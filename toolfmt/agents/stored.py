@@ -20,32 +20,21 @@ from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_t
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from toolfmt import jsontext
-from toolfmt.conversation import (
-    CallPart,
-    JsonPart,
-    MediaPart,
-    Message,
-    OpaquePart,
-    ReasoningPart,
-    RefusalPart,
-    ResultPart,
-    TextPart,
-)
+from toolfmt import conversation, jsontext
 from toolfmt.errors import ParseError, UnrepresentableError
 from toolfmt.model import JsonObject, JsonValue, Record, written_fields
 from toolfmt.transcripts.parts.pieces import SharedSource
 
 VERSION: Final = 1
 PARTS: Final[Mapping[str, type[Any]]] = {
-    "text": TextPart,
-    "reasoning": ReasoningPart,
-    "refusal": RefusalPart,
-    "media": MediaPart,
-    "call": CallPart,
-    "result": ResultPart,
-    "json": JsonPart,
-    "opaque": OpaquePart,
+    "text": conversation.TextPart,
+    "reasoning": conversation.ReasoningPart,
+    "refusal": conversation.RefusalPart,
+    "media": conversation.MediaPart,
+    "call": conversation.CallPart,
+    "result": conversation.ResultPart,
+    "json": conversation.JsonPart,
+    "opaque": conversation.OpaquePart,
 }
 _TAGS: Final[Mapping[type[Any], str]] = {kind: tag for tag, kind in PARTS.items()}
 _T = TypeVar("_T")
@@ -99,7 +88,7 @@ def plain(value: Any) -> Any:
 
 def _source(value: Any) -> JsonObject:
     """Return the value that a message was read from."""
-    if not isinstance(value, Message) or value.source is None or isinstance(value.source, SharedSource):
+    if not isinstance(value, conversation.Message) or value.source is None or isinstance(value.source, SharedSource):
         return {}
     return {"origin": value.origin, "source": value.source}
 
@@ -142,7 +131,9 @@ def _part(value: JsonValue, where: str) -> Any:
 
 def _record(kind: type[_T], value: JsonValue, where: str) -> _T:
     found = _fields(value, where)
-    origin, source = (found.pop("origin", ""), found.pop("source", None)) if kind is Message else ("", None)
+    origin, source = (
+        (found.pop("origin", ""), found.pop("source", None)) if kind is conversation.Message else ("", None)
+    )
     known = {field.name for field in fields(cast("Any", kind)) if field.init}
     for name in found:
         if name not in known:
@@ -154,7 +145,7 @@ def _record(kind: type[_T], value: JsonValue, where: str) -> _T:
         first = error.errors()[0]
         place = "".join(f"/{step}" for step in first["loc"])
         raise ParseError(f"{where}{place}: {first['msg']}") from None
-    if isinstance(record, Message) and source is not None:
+    if isinstance(record, conversation.Message) and source is not None:
         record.origin, record.source = str(origin), source
     return cast("_T", record)
 

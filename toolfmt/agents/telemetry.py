@@ -27,18 +27,7 @@ from toolfmt.agents.state import AgentState
 from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, ReasoningPart, TextPart, Transcript
 from toolfmt.errors import MissingExtraError, ToolFmtError, UnrepresentableError
-from toolfmt.execution.events import (
-    ExecutionEvent,
-    InferenceRequestStarted,
-    InferenceResponseReceived,
-    Listener,
-    RunCompleted,
-    RunStarted,
-    StepCompleted,
-    ToolCallBlocked,
-    ToolCallCompleted,
-    ToolCallStarted,
-)
+from toolfmt.execution import events
 from toolfmt.execution.records import ToolExecution
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonValue
@@ -58,13 +47,12 @@ _OTHER: Final = "_OTHER"
 
 
 @checked
-def traced(tracer: Tracer | None = None, *, provider: str | None = None, content: bool = False) -> Listener:
+def traced(tracer: Tracer | None = None, *, provider: str | None = None, content: bool = False) -> events.Listener:
     """Make a listener that makes spans, for `AgentLoop.wiretap` or the `on_event` of an `Executor`.
 
-    `tracer` is the global provider's if none is given. `provider` is the
-    conventions' name of whoever runs the model: `openai`, `anthropic`, `gcp.gemini`.
-    `content` puts messages, arguments and results into the spans as JSON.
-    Raises `MissingExtraError` without `opentelemetry-api`.
+    `tracer` is the global provider's if none is given. `provider` is the conventions' name of whoever runs the model:
+    `openai`, `anthropic`, `gcp.gemini`. `content` puts messages, arguments and results into the spans as JSON. Raises
+    `MissingExtraError` without `opentelemetry-api`.
     """
     try:
         from opentelemetry import trace
@@ -96,8 +84,6 @@ class _Open:
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """A run that has not ended."""
-
     agent: _Open
     outer: _Run | None
     steps: int
@@ -118,24 +104,24 @@ class _Tracing:
     _tools: dict[str, _Open] = field(default_factory=dict[str, _Open])
     """By the execution's id."""
 
-    def __call__(self, event: ExecutionEvent) -> None:
+    def __call__(self, event: events.ExecutionEvent) -> None:
         """Begin or end a span."""
         match event:
-            case RunStarted(at, state):
+            case events.RunStarted(at, state):
                 self._begun(at, state)
-            case RunCompleted(at, state):
+            case events.RunCompleted(at, state):
                 self._over(at, state)
-            case InferenceRequestStarted():
+            case events.InferenceRequestStarted():
                 self._asked(event)
-            case InferenceResponseReceived():
+            case events.InferenceResponseReceived():
                 self._answered(event)
-            case StepCompleted(at, _, state):
+            case events.StepCompleted(at, _, state):
                 self._unanswered(at, "; ".join(state.steps[-1].errors) if state.steps else "")
-            case ToolCallStarted(at, call, execution):
+            case events.ToolCallStarted(at, call, execution):
                 self._tools[execution] = self._open(f"execute_tool {call.name}", at, {}, "INTERNAL")
-            case ToolCallCompleted(at, execution):
+            case events.ToolCallCompleted(at, execution):
                 self._ended(self._tools.pop(execution.id, None), at, execution)
-            case ToolCallBlocked(at, execution):
+            case events.ToolCallBlocked(at, execution):
                 self._ended(None, at, execution)
             case _:
                 pass
@@ -180,7 +166,7 @@ class _Tracing:
         if self._run.get() is run:
             self._run.set(run.outer)
 
-    def _asked(self, event: InferenceRequestStarted) -> None:
+    def _asked(self, event: events.InferenceRequestStarted) -> None:
         self._unanswered(event.at, "")  # an attempt that was lost
         attributes = {"gen_ai.operation.name": "chat", **self.about, **settings(event.request)}
         if self.content:
@@ -193,7 +179,7 @@ class _Tracing:
         else:
             self._current.chat = opened
 
-    def _answered(self, event: InferenceResponseReceived) -> None:
+    def _answered(self, event: events.InferenceResponseReceived) -> None:
         opened = self._taken()
         if opened is None:
             return
@@ -257,7 +243,6 @@ def set_failed(span: Span, kind: str, why: str) -> None:
 
 
 def _type(reason: str) -> str:
-    """Read the exception's name at the beginning of a reason."""
     match = _RAISED.match(reason)
     return match[1] if match else _OTHER
 
@@ -315,7 +300,7 @@ def answer_attributes(info: AnswerInfo, stop: Stop | None) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if value is not None}
 
 
-def messages(event: InferenceRequestStarted) -> dict[str, str]:
+def messages(event: events.InferenceRequestStarted) -> dict[str, str]:
     """Write a request's messages and tools; none if its format is unknown."""
     try:
         known = event.transcript
@@ -325,20 +310,19 @@ def messages(event: InferenceRequestStarted) -> dict[str, str]:
     return jsoned(made.value if is_object(made.value) else {})
 
 
-def ended(event: InferenceResponseReceived) -> Stop | None:
+def ended(event: events.InferenceResponseReceived) -> Stop | None:
     """The finish reason of an answer; a text model's server does not know that the answer has calls."""
     return "tool_calls" if event.calls and event.info.stop in (None, "stop", "stop_sequence") else event.info.stop
 
 
-def output(event: InferenceResponseReceived) -> dict[str, str]:
+def output(event: events.InferenceResponseReceived) -> dict[str, str]:
     """Write an answer."""
     thought = (ReasoningPart(event.reasoning),) if event.reasoning else ()
     texts = (TextPart(event.text),) if event.text else ()
     stop = ended(event) or "stop"
     finish = {f"{CONTENT}.finish_reason": _FINISHED.get(stop, stop)}
     message = Message("assistant", (*thought, *texts, *map(CallPart.of, event.calls)), extra=finish)
-    written = find(CONTENT).write(Transcript((message,)))
-    return jsoned({"gen_ai.output.messages": written["gen_ai.output.messages"]})
+    return jsoned({"gen_ai.output.messages": find(CONTENT).write(Transcript((message,)))["gen_ai.output.messages"]})
 
 
 def jsoned(values: Mapping[str, Any]) -> dict[str, str]:

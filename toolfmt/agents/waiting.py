@@ -293,5 +293,4 @@ def _answered(
 def _with(state: AgentState, step: Step) -> AgentState:
     """Replace the last step and its messages."""
     talk = state.messages[: len(state.messages) - len(state.steps[-1].messages)]
-    before = replace(state, sections={**state.sections, "messages": talk}, steps=state.steps[:-1])
-    return before.with_step(step)
+    return replace(state, sections={**state.sections, "messages": talk}, steps=state.steps[:-1]).with_step(step)

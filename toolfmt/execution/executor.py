@@ -48,15 +48,8 @@ PARALLEL = 32
 """Default number of concurrent calls."""
 REFUSALS: Final = frozenset(
     {
-        "blocked",
-        "rejected",
-        "denied",
-        "rate_limited",
-        "workspace_mismatch",
-        "outside_project",
-        "weak_provenance",
-        "uncertain",
-        "waiting",
+        *("blocked", "rejected", "denied", "rate_limited", "workspace_mismatch"),
+        *("outside_project", "weak_provenance", "uncertain", "waiting"),
     }
 )
 """Failures that are decisions; `throw_on_failure` does not raise for them."""

@@ -11,39 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 import anyio
 
 from toolfmt import jsontext
 from toolfmt.errors import DeferredCall, ExecutionError, Problem, ToolTimeoutError
+from toolfmt.execution import events, hooks
 from toolfmt.execution.binding import own_copy
-from toolfmt.execution.events import (
-    ArgumentsNormalised,
-    HookFailed,
-    Listeners,
-    PolicyChecked,
-    Progress,
-    ToolCallBlocked,
-    ToolCallCompleted,
-    ToolCallStarted,
-    failed,
-    log,
-    now,
-)
-from toolfmt.execution.hooks import (
-    AfterHook,
-    BeforeHook,
-    Blocked,
-    Guard,
-    ToolContext,
-    addressed,
-    ask,
-    changed,
-    name_of,
-    replaced,
-)
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate, Policy
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
@@ -61,12 +37,12 @@ class Settings:
     """An executor's settings."""
 
     resolver: Resolver
-    guards: Sequence[Guard]
-    before: Sequence[BeforeHook]
+    guards: Sequence[hooks.Guard]
+    before: Sequence[hooks.BeforeHook]
     policies: Sequence[Policy]
     unlisted: frozenset[Policy]
     """Policies that were added, not listed; they are reported only when they block."""
-    after: Sequence[AfterHook]
+    after: Sequence[hooks.AfterHook]
     coerce: bool = False
 
     @property
@@ -82,20 +58,13 @@ class CallInProgress:
     call: ToolInvocation
     id: str
     started_at: datetime
-    progress: Progress
+    progress: events.Progress
     prepared: Prepared | UnrunnableError | None = None
-    context: ToolContext | None = None
+    context: hooks.ToolContext | None = None
     execution: ToolExecution | None = None
     cause: BaseException | None = None
     """What the tool raised."""
     approved: ToolInvocation | None = None
-
-
-_KINDS: Final[tuple[tuple[type[BaseException], FailureKind], ...]] = (
-    (ToolTimeoutError, "timeout"),
-    (DeferredCall, "waiting"),
-)
-"""The failure of a call by the exception that its tool raises."""
 
 
 class RunStop(Exception):  # noqa: N818 - it is not an error
@@ -109,7 +78,7 @@ class RunStop(Exception):  # noqa: N818 - it is not an error
 class Pipeline:
     """Takes the calls of one turn from admission to their records."""
 
-    def __init__(self, settings: Settings, listeners: Listeners, state: object, agent: str | None) -> None:
+    def __init__(self, settings: Settings, listeners: events.Listeners, state: object, agent: str | None) -> None:
         self._settings = settings
         self._emit = listeners
         self._state = state
@@ -125,10 +94,10 @@ class Pipeline:
         own = call.model_copy(update={"arguments": {}, "raw_arguments": None}) if deep else own_copy(call)
         if call.agent is None and self._agent:
             own = own.model_copy(update={"agent": self._agent})
-        entry = CallInProgress(own, id, now(), Progress(self._emit, id), approved=approved)
+        entry = CallInProgress(own, id, events.now(), events.Progress(self._emit, id), approved=approved)
         if deep:
             reason = f"the arguments of {call.name!r} are nested too deeply: at most {jsontext.MAX_NESTING} levels"
-            self.block(entry, Blocked(reason, "invalid_arguments"))
+            self.block(entry, hooks.Blocked(reason, "invalid_arguments"))
         return entry
 
     async def admit(self, entry: CallInProgress) -> bool:
@@ -142,14 +111,14 @@ class Pipeline:
             blocked = await self._run_before_hooks(entry) or self._ask_guards(entry) or await self._ask_policies(entry)
         except anyio.get_cancelled_exc_class():
             if _from_outside():
-                self.block(entry, Blocked("cancelled before it ran", "cancelled"))
+                self.block(entry, hooks.Blocked("cancelled before it ran", "cancelled"))
                 raise
-            blocked = Blocked("a hook or a policy was cancelled", "hook_failed")
+            blocked = hooks.Blocked("a hook or a policy was cancelled", "hook_failed")
         except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
-            self.block(entry, Blocked(error_text(stop), "stopped"))
+            self.block(entry, hooks.Blocked(error_text(stop), "stopped"))
             raise RunStop(stop) from None
         except Exception as error:  # noqa: BLE001 - a call without a record would take the turn's other records with it
-            blocked = Blocked(failed("a hook or a policy", error), "hook_failed")
+            blocked = hooks.Blocked(events.failed("a hook or a policy", error), "hook_failed")
         if blocked is not None:
             unfit = entry.prepared if isinstance(entry.prepared, UnrunnableError) else None
             self.block(entry, blocked, unfit.problems if unfit is not None else ())
@@ -157,9 +126,9 @@ class Pipeline:
 
     async def run(self, entry: CallInProgress) -> None:
         """Run an admitted call; its record is in the entry afterwards, whatever happens."""
-        entry.started_at = now()
+        entry.started_at = events.now()
         entry.progress.open(entry.call)
-        self._emit(ToolCallStarted(entry.started_at, entry.call, entry.id))
+        self._emit(events.ToolCallStarted(entry.started_at, entry.call, entry.id))
         stop: BaseException | None = None
         try:
             result, failure, problems = await self._outcome(entry)
@@ -172,41 +141,41 @@ class Pipeline:
             stop = RunStop(ended)
             result, failure, problems = self._error(entry.call, error_text(ended)), "stopped", ()
         execution = self._set_record(entry, result, failure, problems)
-        entry.progress.close(ToolCallCompleted(execution.completed_at, execution))
+        entry.progress.close(events.ToolCallCompleted(execution.completed_at, execution))
         if stop is not None:
             raise stop
         await self._run_after_hooks(entry)
 
-    def block(self, entry: CallInProgress, why: Blocked, problems: tuple[Problem, ...] = ()) -> None:
+    def block(self, entry: CallInProgress, why: hooks.Blocked, problems: tuple[Problem, ...] = ()) -> None:
         """End a call that has not run."""
         execution = self._set_record(entry, self._error(entry.call, why.message), why.failure, problems, blocked=True)
         self._notify_guards(execution)
-        self._emit(ToolCallBlocked(execution.completed_at, execution))
+        self._emit(events.ToolCallBlocked(execution.completed_at, execution))
 
-    def _ask_guards(self, entry: CallInProgress) -> Blocked | None:
+    def _ask_guards(self, entry: CallInProgress) -> hooks.Blocked | None:
         for guard in self._settings.guards:
             try:
-                refused = _verdict(name_of(guard), guard.refuse(entry.call))
+                refused = _verdict(hooks.name_of(guard), guard.refuse(entry.call))
             except Exception as error:  # noqa: BLE001 - foreign code
-                refused = Blocked(failed(name_of(guard), error), "hook_failed")
+                refused = hooks.Blocked(events.failed(hooks.name_of(guard), error), "hook_failed")
             if refused is not None:
                 return refused
         return None
 
-    async def _run_before_hooks(self, entry: CallInProgress) -> Blocked | None:
+    async def _run_before_hooks(self, entry: CallInProgress) -> hooks.Blocked | None:
         for hook in self._settings.before:
             shown = own_copy(entry.call)
-            context = ToolContext(shown, entry.id, self._state, self._agent)
-            answer = await self._ask(entry, name_of(hook), self._settings.resolver.timeout, hook, shown, context)
-            if isinstance(answer, Blocked):
+            context = hooks.ToolContext(shown, entry.id, self._state, self._agent)
+            answer = await self._ask(entry, hooks.name_of(hook), self._settings.resolver.timeout, hook, shown, context)
+            if isinstance(answer, hooks.Blocked):
                 return answer
             try:
-                entry.call = changed(entry.call, shown if answer is None else answer)
+                entry.call = hooks.changed(entry.call, shown if answer is None else answer)
             except (TypeError, ValueError) as error:
-                return Blocked(f"{name_of(hook)} failed: {error_text(error)}", "hook_failed")
+                return hooks.Blocked(f"{hooks.name_of(hook)} failed: {error_text(error)}", "hook_failed")
         return None
 
-    async def _ask_policies(self, entry: CallInProgress) -> Blocked | None:
+    async def _ask_policies(self, entry: CallInProgress) -> hooks.Blocked | None:
         # Policies get a copy, so that the call that runs is the one that was checked.
         target = self._catching(partial(self._settings.resolver.find, entry.call, self._state))
         seconds = self._settings.resolver.hook_timeout(target if isinstance(target, ResolvedTool) else None)
@@ -216,10 +185,11 @@ class Pipeline:
                 candidate = self._check_arguments(entry, candidate, target)
             if candidate.error is not None and policy.step not in BEFORE_RESOLVED:
                 continue
-            blocked = await self._ask_policy(policy, candidate, entry, seconds)
+            name, limit = f"the policy {policy.step}", None if policy.step in PATIENT else seconds
+            blocked = _verdict(name, await self._ask(entry, name, limit, policy.check, candidate))
             if blocked is not None or policy not in self._settings.unlisted:
                 message = blocked.message if blocked is not None else ""
-                self._emit(PolicyChecked(now(), entry.call, policy.step, message))
+                self._emit(events.PolicyChecked(events.now(), entry.call, policy.step, message))
             if blocked is not None:
                 return blocked
         if entry.prepared is None:
@@ -228,7 +198,7 @@ class Pipeline:
 
     def _candidate(self, entry: CallInProgress, target: _Target) -> Candidate:
         shown = own_copy(entry.call) if self._settings.listed else entry.call
-        entry.context = context = ToolContext(shown, entry.id, self._state, self._agent, entry.progress)
+        entry.context = context = hooks.ToolContext(shown, entry.id, self._state, self._agent, entry.progress)
         if isinstance(target, UnrunnableError):
             return Candidate(shown, context, error=target)
         return Candidate(shown, context, target.definition, target.server, approved=entry.approved)
@@ -243,7 +213,7 @@ class Pipeline:
             certainty = "tolerated" if call.certainty == "exact" else call.certainty
             update = {"arguments": arguments, "raw_arguments": None, "certainty": certainty}
             entry.call = call.model_copy(update=update)
-            self._emit(ArgumentsNormalised(now(), entry.call, changes))
+            self._emit(events.ArgumentsNormalised(events.now(), entry.call, changes))
         return bool(changes)
 
     def _check_arguments(self, entry: CallInProgress, candidate: Candidate, target: _Target) -> Candidate:
@@ -270,12 +240,6 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - foreign code
             return UnrunnableError("broken_tool", ExecutionError(error_text(error)))
 
-    async def _ask_policy(
-        self, policy: Policy, candidate: Candidate, entry: CallInProgress, seconds: float | None
-    ) -> Blocked | None:
-        name, seconds = f"the policy {policy.step}", None if policy.step in PATIENT else seconds
-        return _verdict(name, await self._ask(entry, name, seconds, policy.check, candidate))
-
     async def _ask(
         self, entry: CallInProgress, name: str, seconds: float | None, hook: Callable[..., Any], *arguments: object
     ) -> Any:
@@ -285,17 +249,15 @@ class Pipeline:
         except AgentStop:
             raise
         except PolicyError as error:
-            return Blocked(error_text(error), error.failure)
+            return hooks.Blocked(error_text(error), error.failure)
         except Exception as error:  # noqa: BLE001 - foreign code; a policy that cannot decide must not let it pass
             entry.cause = error
-            return Blocked(failed(name, error), "hook_failed")
+            return hooks.Blocked(events.failed(name, error), "hook_failed")
 
     async def _in_time(self, seconds: float | None, hook: Callable[..., Any], *arguments: object) -> Any:
         """Call a hook or a policy; raises `ToolTimeoutError` after the tool's time-out."""
-        if seconds is None:
-            return await ask(hook, *arguments)
         with anyio.move_on_after(seconds):
-            return await ask(hook, *arguments)
+            return await hooks.ask(hook, *arguments)
         raise ToolTimeoutError(f"timed out after {seconds:g} s")
 
     async def _outcome(self, entry: CallInProgress) -> tuple[ToolResult, FailureKind | None, tuple[Problem, ...]]:
@@ -307,10 +269,9 @@ class Pipeline:
         failure: FailureKind = prepared.failure
         try:
             if prepared.timeout is None:
-                return addressed(await prepared.run(), entry.call), None, ()
+                return hooks.addressed(await prepared.run(), entry.call), None, ()
             with anyio.move_on_after(prepared.timeout) as scope:
-                result = await prepared.run()
-                return addressed(result, entry.call), None, ()
+                return hooks.addressed(await prepared.run(), entry.call), None, ()
             error: BaseException = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
             failure = "timeout" if scope.cancelled_caught else failure
         except (AgentStop, KeyboardInterrupt, GeneratorExit, anyio.get_cancelled_exc_class()):
@@ -319,8 +280,8 @@ class Pipeline:
             for stop in _stops(raised):
                 raise stop from None
             error = raised
-            for kind, named in _KINDS:
-                failure = named if isinstance(raised, kind) else failure
+            failure = "timeout" if isinstance(raised, ToolTimeoutError) else failure
+            failure = "waiting" if isinstance(raised, DeferredCall) else failure
         if isinstance(error, UnrunnableError):  # the function's own types do not take the arguments
             entry.cause = error.cause
             return self._error(entry.call, error_text(error)), error.failure, error.problems
@@ -335,15 +296,15 @@ class Pipeline:
                 try:
                     seconds = entry.prepared.timeout if isinstance(entry.prepared, Prepared) else None
                     answer = await self._in_time(seconds, hook, entry.execution, entry.context)
-                    entry.execution = replaced(entry.execution, answer)
+                    entry.execution = hooks.replaced(entry.execution, answer)
                 except (AgentStop, KeyboardInterrupt, SystemExit) as stop:
                     raise RunStop(stop) from None
                 except (Exception, anyio.get_cancelled_exc_class()) as error:  # foreign code
                     if _from_outside():
                         raise
                     # The tool has run, and its result counts.
-                    reason = failed(name_of(hook), error)
-                    self._emit(HookFailed(now(), entry.execution, name_of(hook), reason))
+                    reason = events.failed(hooks.name_of(hook), error)
+                    self._emit(events.HookFailed(events.now(), entry.execution, hooks.name_of(hook), reason))
         finally:
             self._notify_guards(entry.execution)
 
@@ -361,7 +322,7 @@ class Pipeline:
             call=entry.call,
             result=result,
             started_at=entry.started_at,
-            completed_at=now(),
+            completed_at=events.now(),
             blocked=blocked,
             failure=failure,
             problems=problems,
@@ -371,20 +332,20 @@ class Pipeline:
     def _error(self, call: ToolInvocation, message: str) -> ToolResult:
         resolver = self._settings.resolver
         content = cut(clean(resolver.masked(message)), resolver.result_limit)
-        return addressed(ToolResult(name=call.name, content=content, is_error=True), call)
+        return hooks.addressed(ToolResult(name=call.name, content=content, is_error=True), call)
 
     def _notify_guards(self, execution: ToolExecution) -> None:
         for guard in self._settings.guards:
             try:
                 guard.record(execution)
             except Exception:  # noqa: BLE001 - foreign code; what it does not know it will not count
-                log.warning("%s failed on a record", name_of(guard), exc_info=True)
+                events.log.warning("%s failed on a record", hooks.name_of(guard), exc_info=True)
 
 
-def _verdict(name: str, answer: object) -> Blocked | None:
-    if answer is None or isinstance(answer, Blocked):
+def _verdict(name: str, answer: object) -> hooks.Blocked | None:
+    if answer is None or isinstance(answer, hooks.Blocked):
         return answer
-    return Blocked(f"{name} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
+    return hooks.Blocked(f"{name} returned {type(answer).__name__}, not Blocked or None", "hook_failed")
 
 
 def _from_outside() -> bool:

@@ -12,16 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from toolfmt import jsontext
-from toolfmt.errors import (
-    ArgumentsError,
-    ExecutionError,
-    Problem,
-    SchemaError,
-    UnknownToolError,
-    UnrepresentableError,
-    close_names,
-)
+from toolfmt import errors, jsontext
 from toolfmt.execution.binding import Binding, binding, own_copy
 from toolfmt.execution.contracts import ToolServer
 from toolfmt.execution.hooks import ToolContext
@@ -38,14 +29,14 @@ SECRET: Final = 6
 """Characters of the shortest injected text that is replaced in errors."""
 
 
-class UnrunnableError(ExecutionError):
+class UnrunnableError(errors.ExecutionError):
     """A call that cannot run, and the kind of failure."""
 
     def __init__(self, failure: FailureKind, cause: Exception) -> None:
         super().__init__(str(cause))
         self.failure: FailureKind = failure
         self.cause = cause
-        self.problems = cause.problems if isinstance(cause, ArgumentsError) else ()
+        self.problems = cause.problems if isinstance(cause, errors.ArgumentsError) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +90,7 @@ class Resolver:
                 missing = self._local(definition, function).binding.missing({**self.inject, "context": None})
                 self._seconds(definition)
                 self._limit(definition)
-            except SchemaError:  # it names the tool
+            except errors.SchemaError:  # it names the tool
                 raise
             except ValueError as error:
                 raise ValueError(f"tool {definition.name!r}: {error}") from None
@@ -135,9 +126,9 @@ class Resolver:
             local = self._local(definition, function) if function is not None else None
             _check(definition, call, local)
             seconds, limit = self._seconds(definition), self._limit(definition)
-        except ArgumentsError as error:
+        except errors.ArgumentsError as error:
             raise UnrunnableError("invalid_arguments", error) from None
-        except (ExecutionError, ValueError) as error:
+        except (errors.ExecutionError, ValueError) as error:
             raise UnrunnableError("broken_tool", error) from None
 
         async def ready() -> ToolResult:
@@ -167,7 +158,7 @@ class Resolver:
                 return registered, registered.server
             if call.server in {None, LOCAL}:
                 raise UnrunnableError(
-                    "broken_tool", ExecutionError(f"nothing runs the tool {call.name!r}: it has no function")
+                    "broken_tool", errors.ExecutionError(f"nothing runs the tool {call.name!r}: it has no function")
                 )
         return self._served(call, state)
 
@@ -186,12 +177,12 @@ class Resolver:
         if len(having) == 1:
             return offered[having[0]][call.name], having[0]
         if having:
-            error = ExecutionError(f"several servers have a tool {call.name!r}: name one of {', '.join(having)}")
+            error = errors.ExecutionError(f"several servers have a tool {call.name!r}: name one of {', '.join(having)}")
             raise UnrunnableError("unknown_tool", error)
         names = [one for tools in offered.values() for one in tools]
         if call.server in {None, LOCAL}:
             names = [*(tool.name for tool in self.registry.visible(state)), *names]
-        raise UnrunnableError("unknown_tool", UnknownToolError(call.name, names))
+        raise UnrunnableError("unknown_tool", errors.UnknownToolError(call.name, names))
 
     def _local(self, definition: ToolDefinition, function: Callable[..., Any]) -> LocalFunction:
         known = self._known.get(definition.name)
@@ -223,14 +214,14 @@ def _check(definition: ToolDefinition, call: ToolInvocation, local: LocalFunctio
     """Raise `ArgumentsError` for arguments that are not JSON, or that the schema or an injected parameter forbids."""
     try:
         jsontext.dumps(call.arguments)
-    except UnrepresentableError as error:  # a checker would take NaN for null, and pass a lone surrogate
-        raise ArgumentsError(call.name, (Problem(error.pointer, "json", error.reason),)) from None
+    except errors.UnrepresentableError as error:  # a checker would take NaN for null, and pass a lone surrogate
+        raise errors.ArgumentsError(call.name, (errors.Problem(error.pointer, "json", error.reason),)) from None
     wrong = problems(definition, call.arguments)
     if local is not None:
         known = {one.pointer for one in wrong}
         wrong += tuple(one for one in local.binding.refused(call.arguments) if one.pointer not in known)
     if wrong:
-        raise ArgumentsError(call.name, wrong)
+        raise errors.ArgumentsError(call.name, wrong)
 
 
 async def _bound(binding: Binding, call: ToolInvocation, injected: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,13 +231,13 @@ async def _bound(binding: Binding, call: ToolInvocation, injected: Mapping[str, 
         return await in_thread(bind) if binding.runs_code else bind()
     except AgentStop:
         raise
-    except ArgumentsError as error:
+    except errors.ArgumentsError as error:
         raise UnrunnableError("invalid_arguments", error) from None
     except Exception as error:
-        raise UnrunnableError("broken_tool", ExecutionError(error_text(error))) from error
+        raise UnrunnableError("broken_tool", errors.ExecutionError(error_text(error))) from error
 
 
-def _unknown_server(name: str, known: Mapping[str, object]) -> ExecutionError:
-    close = close_names(name, {one: one for one in known})
+def _unknown_server(name: str, known: Mapping[str, object]) -> errors.ExecutionError:
+    close = errors.close_names(name, {one: one for one in known})
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join((LOCAL, *known))}"
-    return ExecutionError(f"unknown server {name!r}; {hint}")
+    return errors.ExecutionError(f"unknown server {name!r}; {hint}")

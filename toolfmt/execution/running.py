@@ -78,8 +78,7 @@ def is_generator(function: Callable[..., Any]) -> bool:
 def error_text(error: BaseException) -> str:
     """Describe an exception for a model: its text, with its type if the text is only a key."""
     if isinstance(error, BaseExceptionGroup):
-        inner = cast("tuple[BaseException, ...]", error.exceptions)
-        return "; ".join(map(error_text, inner))
+        return "; ".join(map(error_text, cast("tuple[BaseException, ...]", error.exceptions)))
     text = text_of(error)
     if not text:
         return type(error).__name__

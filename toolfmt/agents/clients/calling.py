@@ -201,7 +201,6 @@ def _described(error: BaseException) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and its causes."""
     at: BaseException | None = error
     seen: set[int] = set()
     while at is not None and id(at) not in seen:

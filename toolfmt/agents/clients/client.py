@@ -26,7 +26,6 @@ from toolfmt.model import JsonObject
 
 
 def _named(request: JsonObject, taken: frozenset[str]) -> dict[str, Any]:
-    """Pass each field as the argument of its name."""
     if "extra_body" not in taken:
         return request
     known = {key: value for key, value in request.items() if key in taken}
@@ -50,7 +49,7 @@ def _ollama(request: JsonObject, _: frozenset[str]) -> dict[str, Any]:
 _STREAM: Final[Mapping[str, Any]] = {"stream": True}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SdkApi:
     """One API of an SDK: the paths of the client's methods, and fields of the requests."""
 
@@ -67,31 +66,13 @@ class SdkApi:
 
 
 _CHAT: Final = "chat.completions.create"
-OPENAI_CHAT: Final = SdkApi(
-    format="openai-chat",
-    whole=_CHAT,
-    streamed=_CHAT,
-    streamed_fields=_STREAM,
-    streamed_defaults={"stream_options": {"include_usage": True}},
-)
-OPENAI_RESPONSES: Final = SdkApi(
-    format="openai-responses", whole="responses.create", streamed="responses.create", streamed_fields=_STREAM
-)
-ANTHROPIC: Final = SdkApi(
-    format="anthropic", whole="messages.create", streamed="messages.create", streamed_fields=_STREAM
-)
-GOOGLE: Final = SdkApi(
-    format="gemini", whole="models.generate_content", streamed="models.generate_content_stream", arguments=_google
-)
-MISTRAL: Final = SdkApi(format="mistral", whole="chat.complete", streamed="chat.stream")
-OLLAMA: Final = SdkApi(
-    format="ollama",
-    whole="_request",
-    streamed="_request",
-    whole_fields={"stream": False},
-    streamed_fields=_STREAM,
-    arguments=_ollama,
-)
+_USAGE: Final[Mapping[str, Any]] = {"stream_options": {"include_usage": True}}
+OPENAI_CHAT: Final = SdkApi("openai-chat", _CHAT, _CHAT, streamed_fields=_STREAM, streamed_defaults=_USAGE)
+OPENAI_RESPONSES: Final = SdkApi("openai-responses", "responses.create", "responses.create", streamed_fields=_STREAM)
+ANTHROPIC: Final = SdkApi("anthropic", "messages.create", "messages.create", streamed_fields=_STREAM)
+GOOGLE: Final = SdkApi("gemini", "models.generate_content", "models.generate_content_stream", arguments=_google)
+MISTRAL: Final = SdkApi("mistral", "chat.complete", "chat.stream")
+OLLAMA: Final = SdkApi("ollama", "_request", "_request", {"stream": False}, _STREAM, arguments=_ollama)
 
 
 @checked
@@ -137,8 +118,7 @@ class SdkClient:
         try:
             return attrgetter(path)(client)
         except AttributeError:
-            kind = type(client).__name__
-            raise TypeError(f"{self.format} needs a client that has `{path}`, not {kind}") from None
+            raise TypeError(f"{self.format} needs a client that has `{path}`, not {type(client).__name__}") from None
 
     def _call(self, request: JsonObject, *, stream: bool) -> partial[Any]:
         api, function = self._api, self._streamed if stream else self._whole

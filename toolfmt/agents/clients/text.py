@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias, TypeGuard, cast, overload
 
@@ -51,9 +52,8 @@ def text_model(
 ) -> TextModel:
     """Make a text model of a function, or of a client of an API that is then asked without tools.
 
-    A function takes the chat, a list of `{"role": ..., "content": ...}`, or with
-    `prompt` the text that `prompt` makes of it (`plain_prompt` is one for models
-    without a template). It gives a str, an iterator of str, or an async one.
+    A function takes the chat, a list of `{"role": ..., "content": ...}`, or with `prompt` the text that `prompt` makes
+    of it (`plain_prompt` is one for models without a template). It gives a str, an iterator of str, or an async one.
     """
     if is_client(source):
         if prompt is not None:
@@ -70,7 +70,7 @@ def text_source(model: object, options: JsonObject | None = None) -> TextSource:
     Raises TypeError for anything else.
     """
     if is_client(model):
-        return _ClientSource(model, {} if options is None else options)
+        return partial(_asked, model, {} if options is None else options)
     if options:
         raise TypeError("options are fields of an API's request: only a model client takes them")
     if callable(getattr(model, "write", None)):
@@ -121,8 +121,6 @@ def _is_whole(value: object) -> bool:
 
 
 class _FunctionText:
-    """A function as a text model."""
-
     def __init__(self, function: Callable[..., object], prompt: Callable[[Sequence[JsonObject]], str] | None) -> None:
         accepts(function, "the model", "chat")
         self._function = function
@@ -138,40 +136,30 @@ class _FunctionText:
                 yield text
 
 
+@dataclass(frozen=True, slots=True)
 class _ClientText:
-    """An API's client as a text model."""
-
-    def __init__(self, client: ModelClient) -> None:
-        self._source = _ClientSource(client, {})
+    client: ModelClient
 
     def write(self, chat: Sequence[JsonObject]) -> AsyncIterator[str]:
-        texts, _ = self._source(chat)
-        return texts
+        return _asked(self.client, {}, chat)[0]
 
 
-class _ClientSource:
-    """Asks an API for text."""
+def _asked(client: ModelClient, options: JsonObject, chat: Sequence[JsonObject]) -> OpenedText:
+    """Ask an API for text."""
+    written = convert({"messages": list(chat)}, source="openai-chat", target=client.format).value
+    request: JsonObject = {**(written if is_object(written) else {"messages": written}), **options}
+    reader = answer_reader(client)
+    return _texts(client, request, reader), reader.info
 
-    def __init__(self, client: ModelClient, options: JsonObject) -> None:
-        self._client = client
-        self._options = options
 
-    def __call__(self, chat: Sequence[JsonObject]) -> OpenedText:
-        written = convert({"messages": list(chat)}, source="openai-chat", target=self._client.format).value
-        request: JsonObject = {**(written if is_object(written) else {"messages": written}), **self._options}
-        reader = answer_reader(self._client)
-        return self._texts(request, reader), reader.info
-
-    async def _texts(self, request: JsonObject, reader: AnswerReader) -> AsyncIterator[str]:
-        async with aclosing(answer_events(self._client, request, reader, stream=True)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    if isinstance(event, (CallStart, CallFailed)):
-                        raise DriverError(
-                            f"{self._client.format}: the API read a call by itself: use NativeDriver with it"
-                        )
-                    if isinstance(event, TextDelta):
-                        yield event.text
+async def _texts(client: ModelClient, request: JsonObject, reader: AnswerReader) -> AsyncIterator[str]:
+    async with aclosing(answer_events(client, request, reader, stream=True)) as batches:
+        async for batch in batches:
+            for event in batch:
+                if isinstance(event, (CallStart, CallFailed)):
+                    raise DriverError(f"{client.format}: the API read a call by itself: use NativeDriver with it")
+                if isinstance(event, TextDelta):
+                    yield event.text
 
 
 def answer_reader(client: ModelClient) -> AnswerReader:

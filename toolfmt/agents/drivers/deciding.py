@@ -137,8 +137,7 @@ def _invalid(event: CallEnd, reason: str, detail: str) -> Undecided:
 def normalised(tool: ToolDefinition, arguments: JsonObject) -> tuple[JsonObject, list[str]]:
     """Fit arguments to a tool's schema; also returns the changes, in words."""
     changes: list[str] = []
-    fitted = _object(arguments, tool.parameters, "", changes)
-    return fitted, changes
+    return _object(arguments, tool.parameters, "", changes), changes
 
 
 def _object(value: JsonObject, schema: JsonObject, where: str, changes: list[str]) -> JsonObject:
@@ -266,8 +265,7 @@ class DecisionDriver:
 def _answered(text: str, decision: ModelAnswer, answers: list[ModelAnswer]) -> Step:
     """Make the step of a final answer: the thought that decided it, and the answer for the user."""
     thought = _thinking([event for event in decision.result.events if isinstance(event, ReasoningDelta)])
-    message = Message("assistant", (*thought.parts, TextPart(text)))
-    return last_step(answers, messages=(message,), text=text, ends=True)
+    return last_step(answers, messages=(Message("assistant", (*thought.parts, TextPart(text))),), text=text, ends=True)
 
 
 def _thinking(events: Sequence[Event]) -> Message:

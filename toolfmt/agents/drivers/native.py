@@ -118,8 +118,7 @@ class NativeDriver:
         """Raise ValueError for a choice that the format cannot express."""
         tools = tuple(ToolDeclaration(name, None, {"type": "object"}) for name in self._choice.names or ("f",))
         whole = Transcript((_HELLO,), tools, self._choice, self._parallel)
-        lost = losses(whole, self._format.read(self._format.write(shape(whole, self._format.rules))))
-        for loss in lost:
+        for loss in losses(whole, self._format.read(self._format.write(shape(whole, self._format.rules)))):
             if loss.code == "tool_choice":
                 raise ValueError(f"{self._format.name} cannot say {loss.code}={loss.detail}")
 

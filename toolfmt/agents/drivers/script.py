@@ -25,7 +25,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias, cast
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
@@ -238,13 +238,7 @@ class _Step(_Node):
         )
 
 
-_KINDS: Final[Mapping[str, ScriptKind]] = {
-    "final": "final",
-    "tool": "tool",
-    "error": "error",
-    "call": "call",
-    "calls": "call",
-}
+_KINDS: Final[Mapping[str, ScriptKind]] = {**{kind: kind for kind in get_args(ScriptKind)}, "calls": "call"}
 
 
 class _Script(_Node):

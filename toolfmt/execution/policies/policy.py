@@ -29,16 +29,8 @@ from toolfmt.model import ToolDefinition, ToolInvocation
 from toolfmt.schema import property_names
 
 ORDER: Final = (
-    "permissions",
-    "json",
-    "schema",
-    "rate_limit",
-    "workspace",
-    "project",
-    "provenance",
-    "certainty",
-    "custom",
-    "approval",
+    *("permissions", "json", "schema", "rate_limit", "workspace"),
+    *("project", "provenance", "certainty", "custom", "approval"),
 )
 """The steps, in the order in which they are enforced."""
 BEFORE_STRUCTURE: Final = frozenset({"permissions"})

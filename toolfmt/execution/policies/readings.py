@@ -364,11 +364,4 @@ def _expanded(text: str) -> Iterator[str]:
     yield _VARIABLE.sub(lambda found: os.environ.get(found[found.lastindex or 0], ""), text, count=MOST)
 
 
-_STEPS: Final[tuple[Callable[[str], Iterator[str]], ...]] = (
-    _trimmed,
-    _unwrapped,
-    _parts,
-    _decoded,
-    _without_scheme,
-    _expanded,
-)
+_STEPS: Final = (_trimmed, _unwrapped, _parts, _decoded, _without_scheme, _expanded)
