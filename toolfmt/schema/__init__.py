@@ -6,8 +6,7 @@
     coerce("3", days)                         # (3, True)
     problems(tool, {"days": "soon"})          # what the model should change
 
-Schemas come from strangers: nothing here opens a URL or a file, and reading a
-place or coercing a text never raises.
+Schemas come from strangers: nothing here opens a URL or a file, and reading a place or coercing a text never raises.
 """
 
 from toolfmt.schema.choices import chosen, depends

@@ -209,8 +209,7 @@ def _read_container(text: str, empty: str) -> _Read:
 def _json_of_python(text: str) -> str:
     """Write a Python literal as JSON; the JSON reader refuses what is neither.
 
-    Token by token and not by `ast.parse`, which neither refuses duplicate keys
-    nor is bounded in memory.
+    Token by token and not by `ast.parse`, which neither refuses duplicate keys nor is bounded in memory.
     """
     pieces: list[str] = []
     position = 0

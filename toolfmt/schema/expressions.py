@@ -117,8 +117,6 @@ def read(source: str, deepest: int = 50) -> Expression:
 
 
 class _Reader:
-    """One pass over an expression."""
-
     def __init__(self, source: str, deepest: int) -> None:
         self.source, self.deepest = source, deepest
         self.at = 0

@@ -25,22 +25,12 @@ from toolfmt import jsontext
 from toolfmt.errors import SchemaError, UnsupportedSchemaError
 from toolfmt.jsontext import is_array, is_object, token
 from toolfmt.model import JsonObject, JsonValue
+from toolfmt.schema import walk
 from toolfmt.schema.lowered_places import LoweredPlaces, describe
 from toolfmt.schema.places import kind_of
 from toolfmt.schema.refs import inline_refs, recursive_refs, unfold_root
 from toolfmt.schema.rules import ANY, SchemaRules
 from toolfmt.schema.spelling import draft7, is_type, modernise, target, type_list, united
-from toolfmt.schema.walk import (
-    DEFINITIONS,
-    LISTED,
-    NAMED,
-    SINGLE,
-    SchemaPlace,
-    map_subschemas,
-    pointer,
-    subschemas,
-    without,
-)
 
 
 def lower(schema: JsonValue, rules: SchemaRules) -> JsonObject:
@@ -121,28 +111,30 @@ _DRAFTED: Final[dict[str, Callable[[JsonValue], bool]]] = {
 """Whether a keyword's value is that of one draft, but not of all."""
 
 
-def _drafted(schema: Any, place: SchemaPlace) -> Any:
-    return draft7(map_subschemas(schema, _drafted, place)) if is_object(schema) else schema
+def _drafted(schema: Any, place: walk.SchemaPlace) -> Any:
+    return draft7(walk.map_subschemas(schema, _drafted, place)) if is_object(schema) else schema
 
 
 def _referenced(schema: JsonObject, rules: SchemaRules) -> JsonObject:
     """Inline the references that the provider does not follow; refuse those that lead back to themselves."""
     nodes = [node for _, node in _nodes(schema) if "$ref" in node]
     if not nodes:
-        return schema if rules.references else without(schema, DEFINITIONS)
+        return schema if rules.references else walk.without(schema, walk.DEFINITIONS)
     if not rules.recursion and (circles := sorted(recursive_refs(schema))):
         raise UnsupportedSchemaError(f"{circles[0]} leads back to itself, which has no form here")
-    if not rules.references or (not rules.siblings and any(len(without(node, DEFINITIONS)) > 1 for node in nodes)):
+    if not rules.references or (
+        not rules.siblings and any(len(walk.without(node, walk.DEFINITIONS)) > 1 for node in nodes)
+    ):
         schema = inline_refs(schema)
         return schema if rules.siblings else _lone(schema, ())
     return unfold_root(schema) if rules.root_object and "$ref" in schema else schema
 
 
-def _lone(schema: Any, place: SchemaPlace) -> Any:
+def _lone(schema: Any, place: walk.SchemaPlace) -> Any:
     """Put a recursive reference with siblings into an alternative of its own."""
     if not is_object(schema):
         return schema
-    copy = map_subschemas(schema, _lone, place)
+    copy = walk.map_subschemas(schema, _lone, place)
     if "$ref" not in copy or len(copy) == 1 or not place:
         return copy
     beside = [{"$ref": copy.pop("$ref")}]
@@ -160,7 +152,7 @@ def _rooted(schema: JsonObject, rules: SchemaRules) -> JsonObject:
         stated = type_list(schema)
         if stated and "object" not in stated:
             raise UnsupportedSchemaError(f"the schema's type is {schema['type']!r}, not 'object'")
-        schema = {"type": "object", **without(schema, {"type"})}
+        schema = {"type": "object", **walk.without(schema, {"type"})}
     properties = schema.get("properties")
     if rules.property_name and is_object(properties):
         fits = re.compile(rules.property_name).fullmatch
@@ -175,17 +167,17 @@ def _rooted(schema: JsonObject, rules: SchemaRules) -> JsonObject:
 
 def _unnamed(schema: JsonObject, odd: JsonObject) -> JsonObject:
     """Leave out arguments whose names the provider refuses; the schema must not forbid them then."""
-    found = schema | {"properties": without(schema["properties"], odd)}
+    found = schema | {"properties": walk.without(schema["properties"], odd)}
     if is_array(schema.get("required")):
         found["required"] = [name for name in schema["required"] if name not in odd]
-    return without(found, {"additionalProperties", "unevaluatedProperties"})
+    return walk.without(found, {"additionalProperties", "unevaluatedProperties"})
 
 
 def _opened(schema: JsonObject, rules: SchemaRules, moved: JsonObject) -> JsonObject:
     """Write alternatives of whole argument lists as one list that allows all of them."""
     if "allOf" in schema and "allOf" in rules.root_refused:
         if not is_array(schema["allOf"]):
-            return without(schema, {"allOf"})
+            return walk.without(schema, {"allOf"})
         schema, left = united(schema, schema)
         if left:
             moved["allOf"] = [*moved.get("allOf", []), *left]
@@ -194,7 +186,7 @@ def _opened(schema: JsonObject, rules: SchemaRules, moved: JsonObject) -> JsonOb
             held = schema[key]
             moved.setdefault(key, held)
             branches = [target(schema, branch) for branch in held] if is_array(held) else []
-            schema = _widened(without(schema, {key}), [found if is_object(found) else {} for found in branches])
+            schema = _widened(walk.without(schema, {key}), [found if is_object(found) else {} for found in branches])
     return schema
 
 
@@ -234,8 +226,8 @@ def _nodes(schema: JsonObject) -> Iterator[tuple[int, JsonObject]]:
             continue
         yield level, node
         deeper = level + bool(_NESTED & set(type_list(node)))
-        for (key, *_), sub in subschemas(node):
-            pending.append((1 if key in DEFINITIONS else level if key.endswith("Of") else deeper, sub))
+        for (key, *_), sub in walk.subschemas(node):
+            pending.append((1 if key in walk.DEFINITIONS else level if key.endswith("Of") else deeper, sub))
 
 
 def _check_limits(schema: JsonObject, rules: SchemaRules) -> None:
@@ -306,18 +298,18 @@ def refuse_misshapen(schema: JsonObject) -> None:
 
     {"required": "a"}    #/required is a string, not a list of strings
     """
-    pending: list[tuple[Any, SchemaPlace]] = [(schema, ())]
+    pending: list[tuple[Any, walk.SchemaPlace]] = [(schema, ())]
     while pending:
         node, place = pending.pop()
         if isinstance(node, bool):
             continue
         if not is_object(node):
-            raise SchemaError(f"{pointer(place)} is {_shown(node)}, and a schema is an object, true or false")
+            raise SchemaError(f"{walk.pointer(place)} is {_shown(node)}, and a schema is an object, true or false")
         for key, value in node.items():
             fits, what = _EXPECTED.get(key, _ANYTHING)
             if not fits(value):
-                raise SchemaError(f"{pointer((*place, key))} is {_shown(value)}, not {what}")
-        pending += ((sub, (*place, *way)) for way, sub in subschemas(node))
+                raise SchemaError(f"{walk.pointer((*place, key))} is {_shown(value)}, not {what}")
+        pending += ((sub, (*place, *way)) for way, sub in walk.subschemas(node))
 
 
 def _shown(value: object) -> str:
@@ -342,8 +334,8 @@ _ANYTHING: Final[_Rule] = (lambda _: True, "")
 _TEXT: Final[_Rule] = (_is_text, "a string")
 _NUMBER: Final[_Rule] = (_is_number, "a number")
 _EXPECTED: Final[dict[str, _Rule]] = {
-    **dict.fromkeys(NAMED, (is_object, "an object of schemas")),
-    **dict.fromkeys(LISTED - SINGLE, (is_array, "a list of schemas")),
+    **dict.fromkeys(walk.NAMED, (is_object, "an object of schemas")),
+    **dict.fromkeys(walk.LISTED - walk.SINGLE, (is_array, "a list of schemas")),
     "type": (lambda value: _is_text(value) or _are_texts(value), "a string or a list of strings"),
     "required": (_are_texts, "a list of strings"),
     "enum": (is_array, "a list"),

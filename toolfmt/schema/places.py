@@ -95,9 +95,8 @@ def _types(allowed: frozenset[str] | None, members: tuple[JsonValue, ...]) -> fr
 def property_schema(schema: JsonObject | None, key: str) -> JsonObject | None:
     """Return the schema of an object's member; None if the schema does not mention it.
 
-    Looks through `$ref`, `allOf`, `anyOf` and `oneOf`; `additionalProperties`
-    count only if none of them names the member. Patterns are not run: where
-    `patternProperties` may apply, all of them count as alternatives.
+    Looks through `$ref`, `allOf`, `anyOf` and `oneOf`; `additionalProperties` count only if none of them names the
+    member. Patterns are not run: where `patternProperties` may apply, all of them count as alternatives.
     """
     if schema is None:
         return None
@@ -240,7 +239,6 @@ class _Shapes:
         return self.of(branch, nesting)
 
     def _meet(self, a: ValueShape, b: ValueShape) -> ValueShape:
-        """Return what both allow."""
         if not a.members and not b.members:
             return ValueShape(_common(a.types, b.types))
         of_a, of_b = (dict(zip(map(repr, one.members), one.members, strict=True)) for one in (a, b))
@@ -252,7 +250,6 @@ class _Shapes:
         return ValueShape(_common(a.types, b.types), tuple(kept))
 
     def _join(self, shapes: Iterable[ValueShape]) -> ValueShape:
-        """Return what any of them allows."""
         types: frozenset[str] | None = frozenset()
         members: list[JsonValue] = []
         for one in shapes:
@@ -276,7 +273,6 @@ def _stated(node: JsonObject) -> frozenset[str] | None:
 
 
 def _common(a: frozenset[str] | None, b: frozenset[str] | None) -> frozenset[str] | None:
-    """Return the types that both allow."""
     if a is None or b is None:
         return b if a is None else a
     return frozenset(kind for one, other in ((a, b), (b, a)) for kind in one if _covers(other, kind))

@@ -50,10 +50,9 @@ def resolve(root: Any, reference: object) -> JsonObject | bool:
 def inline_refs(schema: JsonObject) -> JsonObject:
     """Copy a schema with every `$ref` replaced by what it points to, in order, its siblings merged in.
 
-    Recursive definitions stay references into `$defs`, which then holds those
-    and no others. A sibling that contradicts its target is put beside an
-    `allOf`. Raises `UnresolvableReferenceError` with the pointer of the `$ref`,
-    or `SchemaError` for a schema that is too deep or unfolds without bound.
+    Recursive definitions stay references into `$defs`, which then holds those and no others. A sibling that contradicts
+    its target is put beside an `allOf`. Raises `UnresolvableReferenceError` with the pointer of the `$ref`, or
+    `SchemaError` for a schema that is too deep or unfolds without bound.
     """
     return _Inliner(schema).run()
 

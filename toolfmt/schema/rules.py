@@ -165,21 +165,9 @@ MISTRAL: Final = SchemaRules(name="mistral", draft="7", siblings=False)
 # xLAM's rows list arguments without a schema around them that could hold definitions.
 ARGUMENTS: Final = SchemaRules(name="arguments", references=False, recursion=False)
 
-NAMED: Final = {
-    rules.name: rules
-    for rules in (
-        ANY,
-        OPENAI,
-        OPENAI_STRICT,
-        OPENAI_TUNED_STRICT,
-        ANTHROPIC,
-        ANTHROPIC_STRICT,
-        BEDROCK,
-        BEDROCK_STRICT,
-        GEMINI_OPENAPI,
-        MCP,
-        MISTRAL,
-        ARGUMENTS,
-    )
-}
+_ALL: Final = (
+    *(ANY, OPENAI, OPENAI_STRICT, OPENAI_TUNED_STRICT, ANTHROPIC, ANTHROPIC_STRICT),
+    *(BEDROCK, BEDROCK_STRICT, GEMINI_OPENAPI, MCP, MISTRAL, ARGUMENTS),
+)
+NAMED: Final = {rules.name: rules for rules in _ALL}
 """Every dialect by its name."""

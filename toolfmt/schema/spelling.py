@@ -192,8 +192,7 @@ def with_null(node: Any) -> Any:
     if is_array(node.get("enum")) and not types and "anyOf" not in node and "$ref" not in node:
         return node if None in node["enum"] else node | {"enum": [*node["enum"], None]}
     notes = {key: value for key, value in node.items() if key in NOTES}
-    inner = without(node, NOTES)
-    return {**notes, "anyOf": [inner, {"type": "null"}]}
+    return {**notes, "anyOf": [without(node, NOTES), {"type": "null"}]}
 
 
 def one_type(node: JsonObject) -> JsonObject:
@@ -228,8 +227,7 @@ def _without_null_branch(node: JsonObject) -> JsonObject:
     rest = without(node, {"anyOf"})
     if len(others) > 1 or not is_object(others[0]) or others[0].keys() & rest.keys():
         return {**rest, "anyOf": others, "nullable": True}
-    inner = _without_null_branch(others[0])
-    return {**inner, **rest, "nullable": True}
+    return {**_without_null_branch(others[0]), **rest, "nullable": True}
 
 
 def whole_bounds(node: JsonObject) -> JsonObject:

@@ -137,8 +137,7 @@ def _validator(tool: ToolDefinition) -> Validator:
     key = id(tool)
     known = _validators.get(key)
     if known is None or known[0]() is not tool:
-        reference = weakref.ref(tool, lambda _: _validators.pop(key, None))
-        known = _validators[key] = (reference, Validator(tool))
+        known = _validators[key] = (weakref.ref(tool, lambda _: _validators.pop(key, None)), Validator(tool))
     return known[1]
 
 

@@ -26,17 +26,8 @@ NAMED: Final = DEFINITIONS | {"properties", "patternProperties", "dependentSchem
 LISTED: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
 SINGLE: Final = frozenset(
     {
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
+        *("additionalItems", "additionalProperties", "contains", "else", "if", "items"),
+        *("not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
     }
 )
 
