@@ -1,14 +1,11 @@
 """Anthropic Messages: a request, or the messages alone.
 
-{"model": "claude-sonnet-4-5", "system": "Be brief.", "messages": [
-    {"role": "user", "content": "Weather in Paris?"},
+{"system": "Be brief.", "messages": [
     {"role": "assistant", "content": [
         {"type": "thinking", "thinking": "One call.", "signature": "EqQB"},
-        {"type": "text", "text": "Checking."},
         {"type": "tool_use", "id": "toolu_A1", "name": "get_weather", "input": {"city": "Paris"}}]},
     {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "toolu_A1", "is_error": true, "content": [
-            {"type": "text", "text": "no such city"},
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo"}}]}]}],
  "tools": [{"name": "get_weather", "input_schema": {"type": "object"}}],
  "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}}
@@ -16,8 +13,6 @@
 
 from __future__ import annotations
 
-import binascii
-from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -41,7 +36,7 @@ from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import is_found, located, read_found, write_found
 from toolfmt.transcripts.parts.hosted import ANTHROPIC, hosted, read_hosted
-from toolfmt.transcripts.parts.media import CHUNKS, data_of, read_chunks
+from toolfmt.transcripts.parts.media import CHUNKS, data_of, read_chunks, text_in
 from toolfmt.transcripts.parts.values import inner, inside, lines, tagged, text_at, word
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable, content
 from toolfmt.transcripts.tables.choosing import Mode, typed
@@ -116,7 +111,8 @@ def _write_source(part: MediaPart, block: JsonObject) -> bool:
     if CHUNKS in part.extra:
         source = {"type": "content", "content": [{"type": "text", "text": text} for text in part.extra[CHUNKS]]}
     elif part.data is not None and kind == _PLAIN:
-        source = _plain(part.data)
+        found = text_in(part.data)
+        source = None if found is None else {"type": "text", "media_type": _PLAIN, "data": found}
     elif part.data is not None:
         source = {"type": "base64", "media_type": part.media_type, "data": part.data} if kind in _TYPES else None
     elif part.url is not None:
@@ -125,15 +121,6 @@ def _write_source(part: MediaPart, block: JsonObject) -> bool:
         source = {"type": "file", "file_id": part.file_id} if part.file_id is not None and part.owner == OWNER else None
     block["source"] = source
     return source is not None
-
-
-def _plain(data: str) -> JsonObject | None:
-    """Write data as plain text, if it is text."""
-    try:
-        found = b64decode(data, validate=True).decode("utf-8")
-    except (binascii.Error, ValueError):
-        return None
-    return {"type": "text", "media_type": _PLAIN, "data": found}
 
 
 def cites(item: JsonObject) -> bool:
@@ -254,7 +241,9 @@ def recognise(value: JsonValue) -> bool:
     if not is_array(messages):
         return False
     if is_object(value) and (
-        _instructs(value.get("system")) or any("input_schema" in tool for tool in objects_in(value, "tools"))
+        isinstance(value.get("system"), str)
+        or any("type" in block for block in objects_in(value, "system"))
+        or any("input_schema" in tool for tool in objects_in(value, "tools"))
     ):
         return True
     return any(
@@ -267,10 +256,6 @@ def recognise(value: JsonValue) -> bool:
 
 
 _TELLING: Final = ("tool_use", "tool_result", "redacted_thinking")
-
-
-def _instructs(system: JsonValue) -> bool:
-    return isinstance(system, str) or (is_array(system) and any("type" in block for block in objects_in(system)))
 
 
 _RULES: Final = Rules(

@@ -12,7 +12,7 @@ rules and on the caller's choices.
 
 from __future__ import annotations
 
-import binascii
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ from toolfmt.conversation import (
 from toolfmt.jsontext import is_object
 from toolfmt.transcripts.comparing.flat import flatten
 from toolfmt.transcripts.comparing.loss import Loss
-from toolfmt.transcripts.parts.media import kind_of
+from toolfmt.transcripts.parts.media import text_in
 from toolfmt.transcripts.parts.pieces import changed
 from toolfmt.transcripts.parts.values import INVALID, content_text, pointer, sound, tagged, without
 
@@ -184,7 +184,12 @@ class _Work:
         if role == "assistant":
             yield from _answers(message, parts)
         elif role == "tool" and not all(isinstance(part, ResultPart) for part in parts):
-            yield from _apart(message, parts)
+            # former results come after the results, as user content
+            results = [part for part in parts if isinstance(part, ResultPart)]
+            if results:
+                yield changed(message, "tool", results)
+            others = [part for part in parts if not isinstance(part, ResultPart)]
+            yield changed(message, "user", others, first=not results)
         else:
             yield changed(message, role, parts)
 
@@ -196,7 +201,8 @@ class _Work:
             case OpaquePart():
                 return (part,) if part.owner == self.rules.format else self._opaque(part, role)
             case MediaPart():
-                return self._shown(self._media(part, _kinds(self.rules, role)), role)
+                kinds = {"assistant": self.rules.assistant_kinds, "user": self.rules.user_kinds}.get(role, frozenset())
+                return self._shown(self._media(part, kinds), role)
             case ReasoningPart():
                 return (self._reasoning(part, role),)
             case ResultPart():
@@ -274,11 +280,10 @@ class _Work:
                 part = replace(part, data=b64encode(got[0]).decode(), media_type=got[1], url=None)
         kind = part.media_type.partition(";")[0].lower()
         takes = part.kind in kinds and (not rules.media_types or kind in rules.media_types)
-        if takes or part.kind != "document" or part.data is None or not _is_text(kind):
+        if takes or part.kind != "document" or part.data is None or not _TEXTS.fullmatch(kind):
             return part
-        try:
-            text = b64decode(part.data, validate=True).decode("utf-8")
-        except (binascii.Error, ValueError):
+        text = text_in(part.data)
+        if text is None:
             return part
         self._lose("media", f"{part.name or kind} as text")
         return tagged("document", text, name=part.name)
@@ -303,14 +308,8 @@ def _returns(message: Message) -> bool:
     return any(isinstance(part, ResultPart) for part in message.parts)
 
 
-def _kinds(rules: Rules, role: Role) -> frozenset[str]:
-    return rules.assistant_kinds if role == "assistant" else rules.user_kinds if role == "user" else frozenset()
-
-
-def _is_text(kind: str) -> bool:
-    return kind_of(kind) == "document" and (
-        kind.startswith("text/") or kind.endswith(("json", "xml", "yaml", "javascript", "csv"))
-    )
+_TEXTS: Final = re.compile(r"(?!image/|audio/|video/)(text/.*|.*(json|xml|yaml|javascript|csv))")
+"""The media types of text."""
 
 
 def _title(part: OpaquePart) -> str:
@@ -360,14 +359,6 @@ def _answers(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
             first = False
     if first:
         yield changed(message, "assistant", ())
-
-
-def _apart(message: Message, parts: Sequence[Part]) -> Iterator[Message]:
-    """Move former results after the results, as user content."""
-    results = [part for part in parts if isinstance(part, ResultPart)]
-    if results:
-        yield changed(message, "tool", results)
-    yield changed(message, "user", [part for part in parts if not isinstance(part, ResultPart)], first=not results)
 
 
 def to_note(carry: Carry) -> tuple[Carry, JsonObject]:

@@ -20,33 +20,16 @@ from toolfmt.transcripts.parts.values import at, lines, objects_at, put, tagged,
 
 CitationForm: TypeAlias = Callable[["JsonObject", TextPart], "JsonObject | None"]
 """Writes a citation of a text from its common data; returns None if the format has no place for it."""
-_PATHS: Final[Mapping[str, Sequence[str]]] = {
-    "url": (
-        "url",
-        "url_citation.url",
-        "location.web.url",
-        "web.uri",
-        "uri",
-        "sources.0.url",
-        "sources.0.document.url",
-        "document_uri",
-        "source",
-    ),
-    "title": (
-        "title",
-        "url_citation.title",
-        "web.title",
-        "document_title",
-        "filename",
-        "file_name",
-        "sources.0.title",
-        "sources.0.document.title",
-    ),
-    "quote": ("cited_text", "sourceContent.0.text", "sources.0.excerpts.0", "sources.0.document.snippet"),
-    "start": ("start_index", "url_citation.start_index", "anchor.start", "start"),
-    "end": ("end_index", "url_citation.end_index", "anchor.end", "end"),
+_PLACES: Final = {
+    "url": "url url_citation.url location.web.url web.uri uri sources.0.url sources.0.document.url document_uri source",
+    "title": "title url_citation.title web.title document_title filename file_name sources.0.title "
+    "sources.0.document.title",
+    "quote": "cited_text sourceContent.0.text sources.0.excerpts.0 sources.0.document.snippet",
+    "start": "start_index url_citation.start_index anchor.start start",
+    "end": "end_index url_citation.end_index anchor.end end",
 }
 """The places of each datum, in all forms of citations."""
+_PATHS: Final = {name: places.split() for name, places in _PLACES.items()}
 _DOCUMENT: Final = ("documentIndex", "document_index", "document_title")
 _SPANS: Final[Mapping[str, Sequence[str]]] = {
     "char_location": ("documentChar", *_DOCUMENT, "start_char_index", "end_char_index"),

@@ -6,6 +6,7 @@ ended_word({"stop_reason": "refusal"})         "refusal"
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from toolfmt.jsontext import is_array, is_object
@@ -19,61 +20,19 @@ Stop: TypeAlias = Literal[
 `unstated`: the stream reached its end, but gave no reason.
 """
 
-STOPS: Final[dict[JsonValue, Stop]] = {
-    # OpenAI
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "length": "length",
-    "max_output_tokens": "length",
-    "content_filter": "content_filter",
-    # Anthropic and Bedrock
-    "tool_use": "tool_calls",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "stop_sequence": "stop_sequence",
-    "pause_turn": "pause",
-    "refusal": "content_filter",
-    "content_filtered": "content_filter",
-    "guardrail_intervened": "content_filter",
-    # DeepSeek, GLM and vLLM
-    "insufficient_system_resource": "length",
-    "network_error": "length",
-    "abort": "length",
-    "sensitive": "content_filter",
-    # Mistral
-    "model_length": "length",
-    "error": "length",
-    # Bedrock
-    "malformed_model_output": "length",
-    "malformed_tool_use": "malformed_call",
-    # Gemini Interactions
-    "requires_action": "tool_calls",
-    "incomplete": "length",
-    "budget_exceeded": "length",
-    # Gemini
-    "MAX_TOKENS": "length",
-    "MALFORMED_FUNCTION_CALL": "malformed_call",
-    "MALFORMED_RESPONSE": "length",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "LANGUAGE": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-    "MODEL_ARMOR": "content_filter",
-    # Cohere; its word for `length` is Gemini's
-    "TOOL_CALL": "tool_calls",
-    "STOP_SEQUENCE": "stop_sequence",
-    "ERROR": "length",
-    "TIMEOUT": "length",
-    # ours
-    "malformed_call": "malformed_call",
-    "pause": "pause",
+_WORDS: Final[Mapping[Stop, str]] = {
+    "tool_calls": "tool_calls function_call tool_use requires_action TOOL_CALL",
+    "stop_sequence": "stop_sequence STOP_SEQUENCE",
+    "pause": "pause_turn pause",
+    "malformed_call": "malformed_call malformed_tool_use MALFORMED_FUNCTION_CALL",
+    "content_filter": "content_filter refusal content_filtered guardrail_intervened sensitive SAFETY RECITATION "
+    "BLOCKLIST PROHIBITED_CONTENT SPII LANGUAGE IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION MODEL_ARMOR",
     "unstated": "unstated",
+    "length": "length max_output_tokens max_tokens model_context_window_exceeded insufficient_system_resource "
+    "network_error abort model_length error malformed_model_output incomplete budget_exceeded MAX_TOKENS "
+    "MALFORMED_RESPONSE ERROR TIMEOUT",
 }
+STOPS: Final[dict[JsonValue, Stop]] = {word: stop for stop, words in _WORDS.items() for word in words.split()}
 """Every provider's words for reasons other than `stop`, and our own."""
 UNFINISHED: Final[frozenset[Stop | None]] = frozenset({None, "length", "malformed_call", "unstated"})
 """The reasons after which an open call does not count."""

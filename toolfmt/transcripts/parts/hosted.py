@@ -168,7 +168,7 @@ COMMON: Final = "hosted"
 """The key of `ToolDeclaration.extra` for a declaration in common terms."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Native:
     """An API's declaration of one kind of tool."""
 
@@ -188,26 +188,19 @@ _SEARCHES: Final = {
     "user_location": "user_location",
     "context_size": "search_context_size",
 }
+_SERVER: Final = {"headers": "headers", "allowed_tools": "allowed_tools"}
 _TABLE: Final[Mapping[str, Mapping[str, Native]]] = {
     "anthropic": {
-        "web_search": Native(
-            reads=r"web_search_\d+", writes="web_search_20250305", settings=_DOMAINS, fixed={"name": "web_search"}
-        ),
-        "web_fetch": Native(
-            reads=r"web_fetch_\d+", writes="web_fetch_20250910", settings=_DOMAINS, fixed={"name": "web_fetch"}
-        ),
-        "code_execution": Native(
-            reads=r"code_execution_\d+", writes="code_execution_20250825", fixed={"name": "code_execution"}
-        ),
+        "web_search": Native(r"web_search_\d+", "web_search_20250305", _DOMAINS, {"name": "web_search"}),
+        "web_fetch": Native(r"web_fetch_\d+", "web_fetch_20250910", _DOMAINS, {"name": "web_fetch"}),
+        "code_execution": Native(r"code_execution_\d+", "code_execution_20250825", fixed={"name": "code_execution"}),
         "tool_search": Native(
-            reads=r"tool_search_tool_.*",
-            writes="tool_search_tool_bm25_20251119",
-            fixed={"name": "tool_search_tool_bm25"},
+            r"tool_search_tool_.*", "tool_search_tool_bm25_20251119", fixed={"name": "tool_search_tool_bm25"}
         ),
         "mcp": Native(
-            reads=r"url",
-            writes="url",
-            settings={
+            "url",
+            "url",
+            {
                 "label": "name",
                 "url": "url",
                 "token": "authorization_token",
@@ -216,47 +209,34 @@ _TABLE: Final[Mapping[str, Mapping[str, Native]]] = {
         ),
     },
     "openai-responses": {
-        "web_search": Native(reads=r"web_search.*", writes="web_search", settings=_SEARCHES),
-        "code_execution": Native(
-            reads=r"code_interpreter", writes="code_interpreter", fixed={"container": {"type": "auto"}}
-        ),
-        "tool_search": Native(reads=r"tool_search", writes="tool_search"),
-        "file_search": Native(reads=r"file_search"),
-        "image_generation": Native(reads=r"image_generation"),
+        "web_search": Native("web_search.*", "web_search", _SEARCHES),
+        "code_execution": Native("code_interpreter", "code_interpreter", fixed={"container": {"type": "auto"}}),
+        "tool_search": Native("tool_search", "tool_search"),
+        "file_search": Native("file_search"),
+        "image_generation": Native("image_generation"),
         "mcp": Native(
-            reads=r"mcp",
-            writes="mcp",
-            settings={
-                "label": "server_label",
-                "url": "server_url",
-                "token": "authorization",
-                "headers": "headers",
-                "allowed_tools": "allowed_tools",
-            },
+            "mcp", "mcp", {"label": "server_label", "url": "server_url", "token": "authorization", **_SERVER}
         ),
     },
     "gemini": {
-        "web_search": Native(reads=r"googleSearch.*|enterpriseWebSearch", writes="googleSearch"),
-        "web_fetch": Native(reads=r"urlContext", writes="urlContext"),
-        "code_execution": Native(reads=r"codeExecution", writes="codeExecution"),
-        "file_search": Native(reads=r"fileSearch"),
+        "web_search": Native("googleSearch.*|enterpriseWebSearch", "googleSearch"),
+        "web_fetch": Native("urlContext", "urlContext"),
+        "code_execution": Native("codeExecution", "codeExecution"),
+        "file_search": Native("fileSearch"),
     },
     "gemini-interactions": {
-        "web_search": Native(reads=r"google_search", writes="google_search"),
-        "web_fetch": Native(reads=r"url_context", writes="url_context"),
-        "code_execution": Native(reads=r"code_execution", writes="code_execution"),
-        "file_search": Native(reads=r"file_search"),
+        "web_search": Native("google_search", "google_search"),
+        "web_fetch": Native("url_context", "url_context"),
+        "code_execution": Native("code_execution", "code_execution"),
+        "file_search": Native("file_search"),
         "mcp": Native(
-            reads=r"mcp_server",
-            writes="mcp_server",
-            settings={"label": "name", "url": "url", "headers": "headers", "allowed_tools": "allowed_tools.0.tools"},
+            "mcp_server",
+            "mcp_server",
+            {"label": "name", "url": "url", "headers": "headers", "allowed_tools": "allowed_tools.0.tools"},
         ),
     },
-    "bedrock": {
-        "web_search": Native(reads=r"nova_grounding"),
-        "code_execution": Native(reads=r"nova_code_interpreter"),
-    },
-    "openai-chat": {"web_search": Native(reads=r"openrouter:web_search|web_search.*", settings=_SEARCHES)},
+    "bedrock": {"web_search": Native("nova_grounding"), "code_execution": Native("nova_code_interpreter")},
+    "openai-chat": {"web_search": Native("openrouter:web_search|web_search.*", settings=_SEARCHES)},
 }
 
 

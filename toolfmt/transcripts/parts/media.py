@@ -71,6 +71,14 @@ def _encoded(value: Any) -> Any:
 _BYTES: Final = (bytes, bytearray)
 
 
+def text_in(data: str) -> str | None:
+    """Decode a file's data as text; return None if it is not text."""
+    try:
+        return base64.b64decode(data, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+
+
 def data_of(text: str) -> str:
     """Write a text as a file's data."""
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()

@@ -113,16 +113,13 @@ class PartTable:
         """
         self.owner, self._tag, self._marks, self._strings, self._says = owner, tag, marks, strings, says
         self._point, self._further, self._spelled = point, further, spelled
-        self._readers: dict[str, Callable[[JsonObject], Part | None]] = {}
-        self._writers: dict[type, Callable[[Any], JsonValue]] = {}
+        self._readers: dict[str, list[Callable[[JsonObject], Part | None]]] = {}
+        self._writers: dict[type, list[Callable[[Any], JsonValue]]] = {}
         for block in table:
             if block.read is not None or block.fields:
-                read, other = self._reader(block), self._readers.get(block.type)
-                self._readers[block.type] = read if other is None else _either(other, read)
+                self._readers.setdefault(block.type, []).append(self._reader(block))
             if block.write is not None or block.fields:
-                write, other = self._writer(block), self._writers.get(block.part)
-                write = write if block.when is None else _where(block.when, write)
-                self._writers[block.part] = write if other is None else _either(other, write)
+                self._writers.setdefault(block.part, []).append(self._writer(block))
 
     @property
     def types(self) -> Iterable[str]:
@@ -136,13 +133,14 @@ class PartTable:
         block = item if self._spelled is None else self._spelled(item)
         if self._tag:
             kind = block.get(self._tag)
-            reader = self._readers.get(kind) if isinstance(kind, str) else None
+            readers = self._readers.get(kind, ()) if isinstance(kind, str) else ()
         elif self._tag is None:
-            reader = self._readers[""]
+            readers = self._readers[""]
         else:
-            reader = next((self._readers[key] for key in block if key in self._readers), None)
-        if reader is not None and (part := reader(block)) is not None:
-            return part
+            readers = next((self._readers[key] for key in block if key in self._readers), ())
+        for reader in readers:
+            if (part := reader(block)) is not None:
+                return part
         return OpaquePart(self.owner, item, self._says(block) if self._says is not None else ())
 
     def read_all(self, content: JsonValue) -> tuple[Part, ...]:
@@ -191,9 +189,9 @@ class PartTable:
 
     def write(self, part: Part) -> JsonValue:
         """Write a part; return None if the format has no place for it."""
-        writer = self._writers.get(type(part))
-        if writer is not None and (block := writer(part)) is not None:
-            return block
+        for writer in self._writers.get(type(part), ()):
+            if (block := writer(part)) is not None:
+                return block
         if isinstance(part, OpaquePart):
             return part.value if part.owner == self.owner else None
         if isinstance(part, JsonPart):
@@ -274,20 +272,22 @@ class PartTable:
             part.extra[MARK] = part.extra.pop(f"{owner}.{MARK}")
 
     def _writer(self, block: PartRow) -> Callable[[Any], JsonValue]:  # noqa: C901 - as above
-        made, kind, owner = block.write, block.type, self.owner
-        if made is not None and block.keys is None:
+        made, kind, owner, when = block.write, block.type, self.owner, block.when
+        if made is not None and block.keys is None and when is None:
             return made
         fields = [] if made is not None else self._fields(block)
         writes = tuple(field.write for field in fields if field.write is not None)
         around = tuple(field.write for field in block.around if field.write is not None)
         marks = self._marks == "kept" and block.part is not ReasoningPart  # Anthropic's API refuses marks on thoughts
         inside, tag, further = block.inside, self._tag, self._further
-        holds = "extra" in block.part.__slots__
+        holds, bare = "extra" in block.part.__slots__, made is not None and block.keys is None
 
         def write(part: Any) -> JsonObject | None:
-            item: JsonObject | None = ({tag: kind} if tag else {}) if made is None else made(part)
-            if item is None:
+            if when is not None and not when(part):
                 return None
+            item: JsonObject | None = ({tag: kind} if tag else {}) if made is None else made(part)
+            if item is None or bare:
+                return item
             body = item
             if inside:
                 body = item[kind] = {}
@@ -301,26 +301,17 @@ class PartTable:
             return put_back(item, body, part.extra) if holds and part.extra else item
 
         def put_back(item: JsonObject, body: JsonObject, extra: JsonObject) -> JsonObject:
-            item.update(found := own(extra, owner))
-            if inside:
-                _put_inside(item, body, found, kind)
+            for key, value in own(extra, owner).items():
+                place, dot, name = key.partition(".")
+                if not (inside and dot):
+                    item[key] = value
+                elif place == kind:  # the table has written those of other places
+                    body[name] = value
             if marks and MARK in extra:
                 item[MARK] = extra[MARK]
             return item
 
         return write
-
-
-def _either(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def either(given: Any) -> Any:
-        found = first(given)
-        return second(given) if found is None else found
-
-    return either
-
-
-def _where(when: Callable[[Any], bool], write: Callable[[Any], JsonValue]) -> Callable[[Any], JsonValue]:
-    return lambda part: write(part) if when(part) else None
 
 
 def marked(last: Sequence[Part | ToolDeclaration], mark: JsonObject | None) -> bool:
@@ -329,16 +320,6 @@ def marked(last: Sequence[Part | ToolDeclaration], mark: JsonObject | None) -> b
         return False
     last[0].extra[MARK] = mark
     return True
-
-
-def _put_inside(item: JsonObject, body: JsonObject, further: JsonObject, kind: str) -> None:
-    """Move the extra fields of a block's body into the body; the table has written those of other places."""
-    for key, value in further.items():
-        place, dot, name = key.partition(".")
-        if dot:
-            del item[key]
-            if place == kind:
-                body[name] = value
 
 
 def content(key: str, inside: PartTable | None = None, *, listed: bool = False) -> Callable[[PartTable], PartField]:

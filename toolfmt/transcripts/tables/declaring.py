@@ -186,8 +186,7 @@ def fitted(tools: Sequence[ToolDeclaration], rules: Rules, names: Callable[[str]
     schema that cannot be expressed stays unchanged, and `check` reports why it is refused.
     """
     return tuple(
-        tool if tool.kind == "hosted" else _schema(_kind(_named(tool, names(tool.name)), rules), rules)
-        for tool in tools
+        tool if tool.kind == "hosted" else _schema(_kind(tool, names(tool.name), rules), rules) for tool in tools
     )
 
 
@@ -211,12 +210,9 @@ def choosable(sent: Transcript, after: Transcript) -> Transcript:
     return replace(sent, tool_choice=narrowed)
 
 
-def _named(tool: ToolDeclaration, name: str) -> ToolDeclaration:
-    return tool if tool.name == name else replace(tool, name=name)
-
-
-def _kind(tool: ToolDeclaration, rules: Rules) -> ToolDeclaration:
-    """Declare a free-text tool as a function with one text argument, described by its grammar."""
+def _kind(tool: ToolDeclaration, name: str, rules: Rules) -> ToolDeclaration:
+    """Name a tool, and declare one for free text as a function with one text argument, described by its grammar."""
+    tool = tool if tool.name == name else replace(tool, name=name)
     if tool.kind != "custom" or rules.custom_tools:
         return tool
     text: JsonObject = {"type": "string"}

@@ -56,14 +56,11 @@ def option(key: str, attribute: str, *, odd: Odd = "beside") -> PartField:
 
     def read(item: JsonObject, part: Any) -> bool | None:
         found = item.get(key)
+        if found is not None and not isinstance(found, str):
+            return _odd(key, found, odd)
         if found:
-            if not isinstance(found, str):
-                return _odd(key, found, odd)
             setattr(part, attribute, found)
-            return True
-        if found is None or isinstance(found, str):
-            return True
-        return _odd(key, found, odd)
+        return True
 
     def write(part: Any, item: JsonObject) -> None:
         found = getattr(part, attribute)
