@@ -149,7 +149,9 @@ def _converted(  # noqa: PLR0913 - as above
     as_given, value = value, with_base64(value, "a value")
     origin = origin_of(value, source)
     goal = _target_format(target, carry)
-    _refuse_unrated(value, origin, goal, target)
+    demanded = goal.demands.get(target.lower())  # what an alias of the target stands for
+    if demanded and not any(getattr(read_shallow(value, origin), name) is not None for name in demanded):
+        raise ConversionError(f"{target}: the conversation has no {' and no '.join(demanded)}; choose {goal.name}")
     if row and goal.rules.trained and origin.name != goal.name:  # a row that is made has to teach an answer
         goal = replace(goal, rules=replace(goal.rules, answered=True))
     request = "request" in include
@@ -184,13 +186,8 @@ def _converted(  # noqa: PLR0913 - as above
         written, after = _written(shaped, goal)
         compared = sent if sent is way.before else replace(way.before, messages=sent.messages, rejected=sent.rejected)
         wrong = defects(sent.messages, continued=continued)
-        found = (
-            *mended,
-            *otherwise,
-            *wrong,
-            *way.explained(of_source(losses(compared, after))),
-            *way.losses(after, goal),
-        )
+        differences = way.explained(of_source(losses(compared, after)))
+        found = (*mended, *otherwise, *wrong, *differences, *way.losses(after, goal))
     refuse(found, strict=strict)
     kept: JsonObject | None = None
     if not answer:
@@ -199,13 +196,6 @@ def _converted(  # noqa: PLR0913 - as above
         kept |= {} if repair is None else {"repair": repair}
         kept |= {} if not any(given or ()) else {"given": list(given or ())}
     return conversion_from(written, found, origin.name, goal.name, residue=kept, settings=way.settings)
-
-
-def _refuse_unrated(value: JsonValue, origin: TranscriptFormat, goal: TranscriptFormat, target: str) -> None:
-    """Raise `ConversionError` for a conversation without what a target demands under one of its aliases."""
-    demanded = goal.demands.get(target.lower())
-    if demanded and not any(getattr(read_shallow(value, origin), name) is not None for name in demanded):
-        raise ConversionError(f"{target}: the conversation has no {' and no '.join(demanded)}; choose {goal.name}")
 
 
 def _kept(
@@ -244,17 +234,17 @@ def conversion_from(  # noqa: PLR0913 - the parts of a conversion
     settings: Values = MappingProxyType({}),
 ) -> Conversion:
     """Build a conversion from a value and its losses."""
-    listed: list[Loss] = []
-    counted: list[Loss] = []
-    for loss in found:
-        (counted if loss.severity == "bookkeeping" else listed).append(loss)
+    listed = tuple(found)
+    graver, counted = (
+        tuple(one for one in listed if (one.severity == "bookkeeping") is kind) for kind in (False, True)
+    )
     return Conversion(
         value=value,
-        losses=tuple(listed),
+        losses=graver,
         source=source,
         target=target,
         residue=residue,
-        bookkeeping=tuple(counted),
+        bookkeeping=counted,
         settings=settings,
     )
 
@@ -325,7 +315,8 @@ def _convert_back(
     first, _ = _mended(sent, origin, residue.get("repair"), continued=continued)
     first, _ = adapt_parts(first, origin.rules, carry, continued=continued)
     base = _written(fit(first, origin.rules), origin)[1]
-    if len(base.messages) > 1 and theirs.messages and not _shares_a_message(base, theirs):
+    shared = any(a.role == b.role and a.parts == b.parts for a in base.messages for b in theirs.messages)
+    if len(base.messages) > 1 and theirs.messages and not shared:
         raise ParseError("the residue is of another conversation: none of its messages is in this one")
     whole = merged(ours, base, theirs, goal.rules)
     written = restored(original, goal.write(ours), goal.write(whole), goal)
@@ -335,11 +326,6 @@ def _convert_back(
     found = (*losses(theirs, goal.read(written)), *further)
     refuse(found, strict=strict)
     return conversion_from(written, found, origin.name, goal.name)
-
-
-def _shares_a_message(one: Transcript, other: Transcript) -> bool:
-    """Whether a message of the first has the same role and content as one of the other."""
-    return any(a.role == b.role and a.parts == b.parts for a in one.messages for b in other.messages)
 
 
 def _included(include: Collection[str]) -> frozenset[str]:

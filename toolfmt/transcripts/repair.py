@@ -1,9 +1,4 @@
-r"""Repairs what a provider would reject, without inventing anything.
-
-    repair([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null, "tool_calls": [
-        {"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}], format="openai-chat")
-    [..., {"role": "assistant", "content": null, "tool_calls": [
-        {"type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}, "id": "call_0"}]}]
+"""Repairs what a provider would reject, without inventing anything.
 
 The steps are those of a conversion, applied to the conversation's own format. The mildest come first: ids, names,
 arguments, the order of results. Then adjacent messages are joined. Anything that would have to be removed stays,
@@ -37,7 +32,7 @@ from toolfmt.transcripts.comparing.flat import Place, flatten
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS, as_text
-from toolfmt.transcripts.fitting.check_calls import ADDED, to_last_answer, turns_of
+from toolfmt.transcripts.fitting.check_calls import ADDED, to_last_answer, turns_of, unanswered
 from toolfmt.transcripts.fitting.shape import last_of_answer, shape
 from toolfmt.transcripts.format import Kind, Rules, TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.merge import patched, restored
@@ -258,7 +253,10 @@ class _Work:
             elif part.id in first:
                 before = joined.get(first[part.id], places[first[part.id]].part)
                 assert isinstance(before, ResultPart)  # noqa: S101 - the place of a result
-                joined[first[part.id]] = _joined(before, part)
+                if before.content != part.content:
+                    both, failed = before.content + part.content, before.is_error and part.is_error
+                    before = replace(before, content=both, is_error=failed)
+                joined[first[part.id]] = before
                 gone.add(place.at)
                 self._lose("duplicate", place, "merged", part.id)
         if gone:
@@ -276,9 +274,7 @@ class _Work:
     def add_results(self, rules: Rules) -> None:
         """Add a stub result for each call that has none although the conversation goes on."""
         stubs: dict[int, list[Message]] = {}
-        for place in self._unanswered(rules):
-            call = place.part
-            assert isinstance(call, CallPart)  # noqa: S101 - a call has no result
+        for place, call in self._unanswered(rules):
             part = ResultPart((TextPart(STUB),), call.id, call.name, is_error=True, custom=call.custom)
             stubs.setdefault(last_of_answer(self.messages, place.message), []).append(_added(Message("tool", (part,))))
             self._lose("placeholder", place, "added", f"a result of {call.name}")
@@ -303,7 +299,7 @@ class _Work:
     def drop_unpaired(self, rules: Rules) -> None:
         """Drop results without a call, and calls that have no result although the conversation goes on."""
         places = flatten(self.messages)
-        gone = list(self._unanswered(rules))
+        gone = [place for place, _ in self._unanswered(rules)]
         if not self.continued:
             gone += [place for place in places if isinstance(place.part, ResultPart) and place.call is None]
         for place in gone:
@@ -324,27 +320,16 @@ class _Work:
                 self.losses.append(Loss(code, pointer(message.where), "dropped", "after the last answer"))
             self.messages = list(kept)
 
-    def _unanswered(self, rules: Rules) -> Iterator[Place]:
-        turns = turns_of(self.messages, rules)
-        places = flatten(self.messages)
-        answered = {place.call for place in places if isinstance(place.part, ResultPart)}
-        for place in places:
-            if isinstance(place.part, CallPart) and place.call not in answered and turns[place.message] < turns[-1]:
-                yield place
+    def _unanswered(self, rules: Rules) -> Iterator[tuple[Place, CallPart]]:
+        return unanswered(flatten(self.messages), turns_of(self.messages, rules))
 
     def _last_results(self) -> dict[int, int]:
         """Find the last result of each answer, by the number of the answer's last message."""
         places = flatten(self.messages)
-        answers = {
-            place.call: last_of_answer(self.messages, place.message)
-            for place in places
-            if isinstance(place.part, CallPart)
-        }
-        return {
-            answers[place.call]: place.message
-            for place in places
-            if isinstance(place.part, ResultPart) and place.call is not None
-        }
+        calls = [place for place in places if isinstance(place.part, CallPart)]
+        results = [place for place in places if isinstance(place.part, ResultPart) and place.call is not None]
+        answers = {place.call: last_of_answer(self.messages, place.message) for place in calls}
+        return {answers[place.call]: place.message for place in results}
 
     def _rebuild(self, places: Sequence[Place], instead: dict[int, Sequence[Part]]) -> None:
         """Replace some parts; a message without parts left is removed."""
@@ -369,12 +354,6 @@ class _Work:
         self, code: str, place: Place, action: Literal["dropped", "changed", "merged", "added"], detail: str
     ) -> None:
         self.losses.append(Loss(code, pointer(self.messages[place.message].where), action, detail))
-
-
-def _joined(first: ResultPart, second: ResultPart) -> ResultPart:
-    if first.content == second.content:
-        return first
-    return replace(first, content=first.content + second.content, is_error=first.is_error and second.is_error)
 
 
 def _added(message: Message) -> Message:

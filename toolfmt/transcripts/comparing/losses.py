@@ -35,7 +35,14 @@ from toolfmt.transcripts.comparing.flat import Place, flatten
 from toolfmt.transcripts.comparing.lockstep import SIDE, common_prefix_length, joined_texts
 from toolfmt.transcripts.comparing.loss import Loss, further, request_losses, short
 from toolfmt.transcripts.parts.citations import same, source
-from toolfmt.transcripts.parts.values import argument_object, argument_value, broken_arguments, lacking, pointer
+from toolfmt.transcripts.parts.values import (
+    argument_object,
+    argument_value,
+    broken_arguments,
+    content_text,
+    lacking,
+    pointer,
+)
 
 _Where: TypeAlias = Callable[[int], str]
 """Writes the JSON pointer of a message by its number."""
@@ -123,7 +130,9 @@ def _messages(before: Sequence[Message], after: Sequence[Message]) -> Iterator[L
     joined, old_parts, new_parts = joined_texts(old[start:], new[start:])
     matched, lost, added = pairs(old_parts, new_parts)
     matched += joined
-    yield from _inner_boundaries(joined, where)
+    for (a, one), (b, other) in pairwise(joined):
+        if a.message == b.message and one.at == other.at:
+            yield Loss("boundary", where(b.message), "merged", f"with the text before it: {short(_content(b.part))}")
     if added:
         yield from _moved_media(matched, added, where)
     for a, b in matched:
@@ -151,13 +160,6 @@ def _numbered_as(old: Sequence[Place], new: list[Place]) -> list[Place]:
             return new  # renamed: only the order distinguishes them
         had[place.call] = queue.popleft()
     return [replace(place, call=had[place.call]) for place in new] if any(numbers.values()) else new
-
-
-def _inner_boundaries(joined: Sequence[tuple[Place, Place]], where: _Where) -> Iterator[Loss]:
-    """Report texts of one message that were joined."""
-    for (a, one), (b, other) in pairwise(joined):
-        if a.message == b.message and one.at == other.at:
-            yield Loss("boundary", where(b.message), "merged", f"with the text before it: {short(_content(b.part))}")
 
 
 def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: _Where) -> Iterator[Loss]:
@@ -204,7 +206,7 @@ def _text(a: TextPart, b: TextPart, where: str) -> Iterator[Loss]:
 
 
 def _refusal(a: RefusalPart, b: RefusalPart, where: str) -> Iterator[Loss]:
-    yield from further(a.extra, b.extra, where)
+    return further(a.extra, b.extra, where)
 
 
 def _reasoning(a: ReasoningPart, b: ReasoningPart, where: str) -> Iterator[Loss]:
@@ -261,7 +263,7 @@ def _result(a: ResultPart, b: ResultPart, where: str) -> Iterator[Loss]:
         elif other is None:
             gone.append(_content(part))
     if list(map(_meaning, a.content)) != list(map(_meaning, b.content)):
-        text, written = ("".join(map(_words, parts)) for parts in (a.content, b.content))
+        text, written = content_text(a.content, ""), content_text(b.content, "")
         if text == written and not gone and all(isinstance(part, (TextPart, JsonPart)) for part in left):
             yield Loss("boundary", where, "merged", f"the parts of the result {_content(a)}".rstrip())
         else:
@@ -279,10 +281,6 @@ def _meaning(part: Content) -> object:
             return "json", jsontext.canonical(part.value)
         case OpaquePart():
             return part.owner, repr(part.value)
-
-
-def _words(part: Content) -> str:
-    return part.text if isinstance(part, TextPart) else jsontext.dumps(part.value) if isinstance(part, JsonPart) else ""
 
 
 def _media(a: MediaPart, b: MediaPart, where: str) -> Iterator[Loss]:

@@ -132,22 +132,26 @@ def _results(places: list[Place], rules: Rules, *, continued: bool) -> Iterator[
 
 
 def _pairs(messages: Sequence[Message], places: list[Place], turns: list[int], rules: Rules) -> Iterator[CallPlace]:
-    called: dict[int, Place] = {}
-    answered: set[int] = set()
-    for place in places:
-        if place.call is None:
-            continue
-        if isinstance(place.part, CallPart):
-            called[place.call] = place
-            continue
-        answered.add(place.call)
-        if rules.results_follow and turns[place.message] != turns[called[place.call].message] + 1:
+    called = {place.call: turns[place.message] for place in places if isinstance(place.part, CallPart)}
+    for place in places if rules.results_follow else ():
+        if (
+            isinstance(place.part, ResultPart)
+            and place.call in called
+            and turns[place.message] != called[place.call] + 1
+        ):
             yield place.message, "order", "a result does not directly follow its call"
-    for call, place in called.items():
-        if call not in answered and turns[place.message] < turns[-1] and isinstance(place.part, CallPart):
-            yield place.message, "unanswered_call", f"the call of {place.part.name} has no result"
+    for place, call in unanswered(places, turns):
+        yield place.message, "unanswered_call", f"the call of {call.name} has no result"
     if rules.results_in == "user" and not rules.results_alone:
         yield from _mixed(messages, turns)
+
+
+def unanswered(places: Sequence[Place], turns: Sequence[int]) -> Iterator[tuple[Place, CallPart]]:
+    """Yield the calls that have no result although the conversation goes on."""
+    answered = {place.call for place in places if isinstance(place.part, ResultPart)}
+    for place in places:
+        if isinstance(place.part, CallPart) and place.call not in answered and turns[place.message] < turns[-1]:
+            yield place, place.part
 
 
 def _mixed(messages: Sequence[Message], turns: list[int]) -> Iterator[CallPlace]:
@@ -204,8 +208,7 @@ def refuse_untrainable(transcript: Transcript, origin: Rules, goal: Rules, *, me
                 reason = f"the turn is not understood: {_not_understood(part.value)}"
             if reason:
                 raise _untrainable(pointer(message.where), reason)
-    orphans = defects(transcript.messages, continued=False) if goal.trained and mended is None else ()
-    for loss in orphans:
+    for loss in defects(transcript.messages, continued=False) if goal.trained and mended is None else ():
         if loss.code == "result_link":
             raise _untrainable(loss.path, f"a result of no call: {loss.detail}")
 
