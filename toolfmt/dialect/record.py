@@ -20,7 +20,7 @@ WireOut = TypeVar("WireOut", covariant=True)
 WireIn = TypeVar("WireIn", contravariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """Where a format's facts come from."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from toolfmt import jsontext
 from toolfmt.conversation import Role, ToolDeclaration, Transcript
@@ -23,6 +23,24 @@ ANYTHING: Final[frozenset[Kind]] = frozenset({"text", "image", "audio", "video",
 """All kinds of content except JSON."""
 
 
+class Spelling(NamedTuple):
+    """What a name or an id may consist of."""
+
+    characters: str = ""
+    """A regular expression for one character; empty: any."""
+    length: int = 0
+    """The largest number of characters; 0: any number."""
+    exact: bool = False
+    """There are exactly `length` characters. Letters and digits must be allowed."""
+    start: str = ""
+    """A pattern for the first character, if it is narrower."""
+
+
+ANY_TEXT: Final = Spelling()
+NAMES: Final = Spelling(r"[a-zA-Z0-9_-]", 64)
+"""The names of tools at most providers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What a format can hold and its provider accepts: `shape` fits conversations to it, `check` reports the rest."""
@@ -33,20 +51,12 @@ class Rules:
     system: Literal["anywhere", "first"] = "anywhere"
     """`first`: instructions come before the conversation, in a separate field."""
     call_ids: Literal["required", "optional", "none"] = "required"
-    call_id: str = ""
-    """A regular expression for a call's id; empty: any text."""
-    call_id_length: int = 0
-    """The largest number of characters; 0: any number."""
-    call_id_exact: bool = False
-    """An id has exactly `call_id_length` characters. Letters and digits must be allowed."""
+    call_id: Spelling = ANY_TEXT
     unique_ids: bool = False
     """An id is unique in the whole conversation; otherwise in its turn."""
     fresh_ids: bool = False
     """A conversion makes ids unique in the whole conversation, even if the provider would accept repeated ones."""
-    tool_name: str = ""
-    tool_name_start: str = ""
-    """A pattern for the first character of a tool's name, if it is narrower than `tool_name`."""
-    tool_name_length: int = 0
+    tool_name: Spelling = ANY_TEXT
     result_names: bool = False
     """A result names its tool."""
     results_in_order: bool = False

@@ -99,6 +99,10 @@ def _is_scalar(value: JsonValue) -> bool:
     return not (is_object(value) or is_array(value))
 
 
+def _leaves(part: Part) -> bool:
+    return not part.says if isinstance(part, OpaquePart) else bool(part.extra)
+
+
 def understood(transcript: Transcript) -> bool:
     """Whether a message or a tool was understood."""
     return bool(transcript.tools) or any(map(_understood, transcript.messages))
@@ -113,12 +117,8 @@ def leaves(transcript: Transcript, made: TranscriptFormat) -> bool:
     """Whether anything except settings was not understood by the format."""
     settings = _settings(made.name)
     start = len(made.name) + 1
-    for message in transcript.messages:
-        if message.extra:
-            return True
-        for part in message.parts:
-            if not part.says if isinstance(part, OpaquePart) else part.extra:
-                return True
+    if any(message.extra or any(map(_leaves, message.parts)) for message in transcript.messages):
+        return True
     return any(
         (is_array(value) or is_object(value) or key[start:] in _SPOKEN) and value and key[start:] not in settings
         for key, value in transcript.extra.items()
@@ -245,10 +245,6 @@ def _understood(message: Message) -> bool:
         return not any(message.extra.values())
     (first, *more) = message.parts
     return bool(more) or not isinstance(first, OpaquePart) or bool(first.says) or first.value is not message.source
-
-
-def _leaves(part: Part) -> bool:
-    return not part.says if isinstance(part, OpaquePart) else bool(part.extra)
 
 
 def _plain(transcript: Transcript) -> Transcript:

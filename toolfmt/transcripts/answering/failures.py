@@ -50,14 +50,11 @@ _FURTHER: Final[Mapping[str, Trouble]] = {
     "OUT_OF_RANGE": "invalid",
     "ALREADY_EXISTS": "conflict",
     "CANCELLED": "timeout",
-    "UNKNOWN": "server",
     "invalid_api_key": "authentication",
     "model_not_found": "not_found",
     "rate_limit_exceeded": "rate_limit",
-    "server_overloaded": "overloaded",
-    "ModelErrorException": "server",
-    "ModelNotReadyException": "overloaded",
-    "ModelStreamErrorException": "server",
+    **dict.fromkeys(("server_overloaded", "ModelNotReadyException"), "overloaded"),
+    **dict.fromkeys(("UNKNOWN", "ModelErrorException", "ModelStreamErrorException"), "server"),
 }
 
 
@@ -144,11 +141,6 @@ def _write_openai(failure: Failure) -> JsonObject:
     return {"error": {"message": failure.message, "type": kind, "param": failure.param, "code": failure.code}}
 
 
-def _write_google(failure: Failure) -> JsonObject:
-    row = _TABLE[failure.kind]
-    return {"error": {"code": row.status, "message": failure.message, "status": row.google}}
-
-
 WRITERS: Final[Mapping[str, Callable[[Failure], JsonObject]]] = {
     "anthropic": lambda failure: {
         "type": "error",
@@ -156,7 +148,13 @@ WRITERS: Final[Mapping[str, Callable[[Failure], JsonObject]]] = {
     },
     "bedrock": lambda failure: {"message": failure.message, "__type": _TABLE[failure.kind].aws},
     "cohere": lambda failure: {"message": failure.message},
-    "gemini": _write_google,
+    "gemini": lambda failure: {
+        "error": {
+            "code": _TABLE[failure.kind].status,
+            "message": failure.message,
+            "status": _TABLE[failure.kind].google,
+        }
+    },
     "gemini-interactions": lambda failure: {
         "error": {"code": _TABLE[failure.kind].google.lower(), "message": failure.message}
     },

@@ -33,7 +33,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import ANTHROPIC as SCHEMA
 from toolfmt.schema.rules import ANTHROPIC_STRICT, ANY
-from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.format import NAMES, Rules, Spelling, TranscriptFormat
 from toolfmt.transcripts.parts.citations import is_found, located, read_found, write_found
 from toolfmt.transcripts.parts.hosted import ANTHROPIC, hosted, read_hosted
 from toolfmt.transcripts.parts.media import CHUNKS, data_of, read_chunks, text_in
@@ -260,10 +260,9 @@ _TELLING: Final = ("tool_use", "tool_result", "redacted_thinking")
 
 _RULES: Final = Rules(
     roles=frozenset({"system", "user", "assistant"}),
-    call_id=ID,
+    call_id=Spelling(ID),
     fresh_ids=True,
-    tool_name=r"[a-zA-Z0-9_-]",
-    tool_name_length=128,
+    tool_name=NAMES._replace(length=128),
     results_in="user",
     result_kinds=frozenset({"text", "image", "document"}),
     user_kinds=frozenset({"text", "image", "document"}),
@@ -293,7 +292,7 @@ FORMAT: Final = TranscriptFormat(
     copies=replace(_RULES, unsigned=True, schema=ANY, strict_schema=None),
     aliases=("claude", "anthropic-messages"),
     sources=(
-        Provenance(reference="anthropic-sdk-python, anthropic.types", revision="2.11.0", kind="source", license="MIT"),
-        Provenance(reference="Anthropic API reference, Messages", kind="documentation"),
+        Provenance("anthropic-sdk-python, anthropic.types", "source", "2.11.0", "MIT"),
+        Provenance("Anthropic API reference, Messages", "documentation"),
     ),
 )

@@ -22,6 +22,7 @@ from toolfmt.transcripts.answering.known_fields import by_type, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.apis.anthropic import ID, OWNER, cites
 from toolfmt.transcripts.comparing.linking import legal
+from toolfmt.transcripts.format import Spelling
 from toolfmt.transcripts.parts.citations import located
 from toolfmt.transcripts.parts.endings import UNFINISHED
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at, word
@@ -231,7 +232,7 @@ API: Final = AnswerApi(
     stream=Blocks(
         owner=OWNER,
         call_prefix="toolu_",
-        fit_id=lambda ident: legal(ident, ID, 0, {}),
+        fit_id=lambda ident: legal(ident, Spelling(ID), {}),
         begin=lambda head, usage: [{"type": "message_start", "message": _message(head, _COUNT.write(usage))}],
         start={
             "text": lambda block: _start(block, {"type": "text", "text": ""}),

@@ -40,7 +40,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import BEDROCK, BEDROCK_STRICT
-from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.format import NAMES, Rules, Spelling, TranscriptFormat
 from toolfmt.transcripts.parts.citations import cited, converse, is_found, read_found, write_found
 from toolfmt.transcripts.parts.hosted import read_hosted
 from toolfmt.transcripts.parts.media import CHUNKS, MediaKind, data_of, kind_of, read_chunks
@@ -361,11 +361,9 @@ FORMAT: Final = TranscriptFormat(
         user_first=True,
         roles=frozenset({"system", "user", "assistant"}),
         system="first",
-        call_id=r"[a-zA-Z0-9_.:-]",
-        call_id_length=64,
+        call_id=Spelling(r"[a-zA-Z0-9_.:-]", 64),
         fresh_ids=True,
-        tool_name=r"[a-zA-Z0-9_-]",
-        tool_name_length=64,
+        tool_name=NAMES,
         results_in="user",
         result_kinds=frozenset({"text", "json", "image", "document", "video"}),
         user_kinds=frozenset({"text", "image", "document", "video", "audio"}),
@@ -383,12 +381,7 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("bedrock-converse", "converse"),
     sources=(
-        Provenance(
-            reference="botocore, data/bedrock-runtime/2023-09-30/service-2",
-            revision="1.44.5",
-            kind="source",
-            license="Apache-2.0",
-        ),
-        Provenance(reference="Amazon Bedrock API reference, Converse", kind="documentation"),
+        Provenance("botocore, data/bedrock-runtime/2023-09-30/service-2", "source", "1.44.5", "Apache-2.0"),
+        Provenance("Amazon Bedrock API reference, Converse", "documentation"),
     ),
 )

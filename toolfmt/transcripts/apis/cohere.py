@@ -93,8 +93,8 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("cohere-v2", "cohere_v2"),
     sources=(
-        Provenance(reference="cohere, cohere.types (ChatMessageV2)", revision="7.3.1", kind="source", license="MIT"),
-        Provenance(reference="Cohere API reference, Chat v2", kind="documentation"),
+        Provenance("cohere, cohere.types (ChatMessageV2)", "source", "7.3.1", "MIT"),
+        Provenance("Cohere API reference, Chat v2", "documentation"),
     ),
 )
 

@@ -24,13 +24,15 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import GEMINI_OPENAPI
 from toolfmt.transcripts.families.gemini_parts import BLOCKS, OWNER, PROVIDER, camel, json_schema, spelled
-from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.format import Rules, Spelling, TranscriptFormat
 from toolfmt.transcripts.parts.hosted import COMMON, declared, read_hosted
 from toolfmt.transcripts.parts.values import own, rest, word
 from toolfmt.transcripts.tables import choosing
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.request import ChoicePlace, RequestTable, SystemPlace, ToolsPlace, objects_in
 
+FUNCTION: Final = Spelling(r"[a-zA-Z0-9_.:-]", 128, start=r"[a-zA-Z_]")
+"""The names of functions."""
 _SPELLINGS: Final = {"system_instruction": "systemInstruction", "tool_config": "toolConfig"}
 _ROLES: Final[dict[str, Role]] = {"user": "user", "model": "assistant", "function": "tool", "tool": "tool", "": "user"}
 
@@ -176,9 +178,7 @@ FORMAT: Final = TranscriptFormat(
         roles=frozenset({"system", "user", "assistant"}),
         system="first",
         call_ids="optional",
-        tool_name=r"[a-zA-Z0-9_.:-]",
-        tool_name_start=r"[a-zA-Z_]",
-        tool_name_length=128,
+        tool_name=FUNCTION,
         result_names=True,
         results_in="user",
         results_alone=True,
@@ -196,7 +196,7 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("google", "generate-content", "vertex", "vertexai"),
     sources=(
-        Provenance(reference="google-genai, google.genai.types", revision="3.4.0", kind="source", license="Apache-2.0"),
-        Provenance(reference="Gemini API reference, generateContent", kind="documentation"),
+        Provenance("google-genai, google.genai.types", "source", "3.4.0", "Apache-2.0"),
+        Provenance("Gemini API reference, generateContent", "documentation"),
     ),
 )

@@ -34,6 +34,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
+from toolfmt.transcripts.apis.gemini import FUNCTION
 from toolfmt.transcripts.families.gemini_parts import FILES, PROVIDER
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.citations import flat
@@ -244,9 +245,7 @@ FORMAT: Final = TranscriptFormat(
     rules=Rules(
         roles=frozenset({"system", "user", "assistant", "tool"}),
         system="first",
-        tool_name=r"[a-zA-Z0-9_.:-]",
-        tool_name_start=r"[a-zA-Z_]",
-        tool_name_length=128,
+        tool_name=FUNCTION,
         result_names=True,
         result_kinds=frozenset({"text", "json", "image", "audio", "video", "document"}),
         user_kinds=frozenset({"text", "image", "audio", "video", "document"}),
@@ -261,9 +260,7 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("interactions", "google-interactions"),
     sources=(
-        Provenance(
-            reference="google-genai, google.genai.interactions", revision="3.4.0", kind="source", license="Apache-2.0"
-        ),
-        Provenance(reference="Gemini API reference, Interactions", kind="documentation"),
+        Provenance("google-genai, google.genai.interactions", "source", "3.4.0", "Apache-2.0"),
+        Provenance("Gemini API reference, Interactions", "documentation"),
     ),
 )

@@ -204,7 +204,7 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("model-context-protocol",),
     sources=(
-        Provenance(reference="mcp, mcp_types", revision="2.3.0", kind="source", license="MIT"),
-        Provenance(reference="Model Context Protocol, tools", revision="2025-11-25", kind="specification"),
+        Provenance("mcp, mcp_types", "source", "2.3.0", "MIT"),
+        Provenance("Model Context Protocol, tools", "specification", "2025-11-25"),
     ),
 )

@@ -37,7 +37,7 @@ from toolfmt.transcripts.apis.openai_chat import KNOWN, SHAPES, call_delta, comp
 from toolfmt.transcripts.comparing.linking import hashed_id
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
-from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.format import NAMES, Rules, Spelling, TranscriptFormat
 
 NAME: Final = "mistral"
 SHAPE: Final = ChatShape(
@@ -77,11 +77,8 @@ FORMAT: Final = TranscriptFormat(
     relative_of="openai-chat",
     rules=Rules(
         roles=frozenset({"system", "user", "assistant", "tool"}),
-        call_id=r"[a-zA-Z0-9]",
-        call_id_length=9,
-        call_id_exact=True,
-        tool_name=r"[a-zA-Z0-9_-]",
-        tool_name_length=64,
+        call_id=Spelling(r"[a-zA-Z0-9]", 9, exact=True),
+        tool_name=NAMES,
         result_kinds=frozenset({"text", "image", "document"}),
         user_kinds=frozenset({"text", "image", "audio", "document"}),
         owners=frozenset({NAME}),
@@ -94,13 +91,8 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("mistralai", "mistral-chat"),
     sources=(
-        Provenance(reference="mistralai, mistralai.models", revision="3.7.0", kind="source", license="Apache-2.0"),
-        Provenance(
-            reference="mistral-common, protocol/instruct/validator.py",
-            revision="1.13.1",
-            kind="source",
-            license="Apache-2.0",
-        ),
+        Provenance("mistralai, mistralai.models", "source", "3.7.0", "Apache-2.0"),
+        Provenance("mistral-common, protocol/instruct/validator.py", "source", "1.13.1", "Apache-2.0"),
     ),
 )
 

@@ -88,7 +88,7 @@ FORMAT: Final = TranscriptFormat(
         interleaved=False,
         arguments="object",
     ),
-    sources=(Provenance(reference="ollama-python, ollama/_types.py", revision="0.6.3", kind="source", license="MIT"),),
+    sources=(Provenance("ollama-python, ollama/_types.py", "source", "0.6.3", "MIT"),),
 )
 
 

@@ -41,7 +41,7 @@ from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, cit
 from toolfmt.transcripts.families.chat import MODELS, ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
 from toolfmt.transcripts.families.chat_thoughts import PLAIN, SIGNED, read_thoughts
-from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
+from toolfmt.transcripts.format import ANY_TEXT, ANYTHING, NAMES, Rules, Spelling, TranscriptFormat
 from toolfmt.transcripts.parts.citations import nested
 from toolfmt.transcripts.parts.endings import UNFINISHED
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at
@@ -82,9 +82,8 @@ def recognise(value: JsonValue) -> bool:
 
 
 _RULES: Final = Rules(
-    call_id_length=40,
-    tool_name=r"[a-zA-Z0-9_-]",
-    tool_name_length=64,
+    call_id=Spelling(length=40),
+    tool_name=NAMES,
     user_kinds=frozenset({"text", "image", "audio", "document"}),
     url_kinds=frozenset({"image"}),
     other_kinds=False,
@@ -110,7 +109,7 @@ _GATEWAY: Final = TranscriptFormat(
     models=MODELS,
     copies=replace(
         _RULES,
-        call_id_length=0,
+        call_id=ANY_TEXT,
         user_kinds=ANYTHING,
         assistant_kinds=ANYTHING,
         url_kinds=ANYTHING,
@@ -120,10 +119,8 @@ _GATEWAY: Final = TranscriptFormat(
     ),  # each has its own limits
     aliases=("openai", "openai_chat", "chat-completions"),
     sources=(
-        Provenance(
-            reference="openai-python, openai.types.chat", revision="3.52.0", kind="source", license="Apache-2.0"
-        ),
-        Provenance(reference="OpenAI API reference, Chat Completions", kind="documentation"),
+        Provenance("openai-python, openai.types.chat", "source", "3.52.0", "Apache-2.0"),
+        Provenance("OpenAI API reference, Chat Completions", "documentation"),
     ),
 )
 FORMAT: Final = replace(

@@ -25,7 +25,7 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.families.chat import MODELS
 from toolfmt.transcripts.families.responses_items import OWNER, PROVIDER, link_items, read_item, write_items
-from toolfmt.transcripts.format import ANYTHING, Rules, TranscriptFormat
+from toolfmt.transcripts.format import ANY_TEXT, ANYTHING, NAMES, Rules, Spelling, TranscriptFormat
 from toolfmt.transcripts.parts.values import expected, own, pointer, rest
 from toolfmt.transcripts.tables.choosing import openai
 from toolfmt.transcripts.tables.declaring import Declaring
@@ -181,9 +181,8 @@ _RULES: Final = Rules(
     namespaces=True,
     owners=frozenset({OWNER, PROVIDER}),
     unsigned=False,
-    call_id_length=64,
-    tool_name=r"[a-zA-Z0-9_-]",
-    tool_name_length=64,
+    call_id=Spelling(length=64),
+    tool_name=NAMES,
     result_kinds=frozenset({"text", "image", "document"}),
     user_kinds=frozenset({"text", "image", "document"}),
     empty_messages=False,
@@ -205,13 +204,11 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     rules=_RULES,
     models=MODELS,
-    copies=replace(_RULES, call_id_length=0, user_kinds=ANYTHING, schema=ANY, strict_schema=None),
+    copies=replace(_RULES, call_id=ANY_TEXT, user_kinds=ANYTHING, schema=ANY, strict_schema=None),
     messages="input",
     aliases=("responses",),
     sources=(
-        Provenance(
-            reference="openai-python, openai.types.responses", revision="3.52.0", kind="source", license="Apache-2.0"
-        ),
-        Provenance(reference="OpenAI API reference, Responses", kind="documentation"),
+        Provenance("openai-python, openai.types.responses", "source", "3.52.0", "Apache-2.0"),
+        Provenance("OpenAI API reference, Responses", "documentation"),
     ),
 )

@@ -63,5 +63,5 @@ def relative(name: str) -> TranscriptFormat:
         gateway=None,
         relative_of=base.name,
         aliases=tuple(alias for alias, known in _ALIASES.items() if known == name),
-        sources=(*base.sources, Provenance(reference=row.source, kind="documentation")),
+        sources=(*base.sources, Provenance(row.source, "documentation")),
     )

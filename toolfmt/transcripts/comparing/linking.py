@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import count
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from toolfmt.conversation import CallPart, Message, Part, ResultPart
 from toolfmt.transcripts.comparing.flat import flatten
 from toolfmt.transcripts.parts.pieces import changed
 
 if TYPE_CHECKING:
-    from toolfmt.transcripts.format import Rules
+    from toolfmt.transcripts.format import Rules, Spelling
 
 
 _DIGITS: Final = 8
@@ -26,30 +26,28 @@ class Names:
 
     def __init__(self, rules: Rules, known: Iterable[str] = ()) -> None:
         """Use a format's rules; `known` names that are legal keep their spelling."""
-        self._allowed = rules.tool_name
-        self._start = rules.tool_name_start
-        self._length = rules.tool_name_length
+        self._spelling = rules.tool_name
         self._found: dict[str, str] = {}
         self._taken: dict[str, str] = {}
-        if self._allowed:
-            for name in known:
-                if name not in self._found and legal(name, self._allowed, self._length, {}, self._start) == name:
-                    self._found[name] = self._taken[name] = name
+        for name in known if self._spelling.characters else ():
+            if name not in self._found and legal(name, self._spelling, {}) == name:
+                self._found[name] = self._taken[name] = name
 
     def __call__(self, name: str) -> str:
         """Return a legal spelling of a name."""
-        if not self._allowed:
+        if not self._spelling.characters:
             return name
         found = self._found.get(name)
         if found is None:
-            found = self._found[name] = legal(name, self._allowed, self._length, self._taken, self._start)
+            found = self._found[name] = legal(name, self._spelling, self._taken)
             self._taken[found] = name
         return found
 
 
-def legal(name: str, allowed: str, length: int, taken: dict[str, str], start: str = "") -> str:
+def legal(name: str, spelling: Spelling, taken: dict[str, str]) -> str:
     """Replace illegal characters in a name or id by `_`; add a hash if it is too long or taken."""
-    fitted = re.sub(f"(?:(?!{allowed}).)", "_", name, flags=re.DOTALL) or "_"
+    allowed, length, _, start = spelling
+    fitted = (re.sub(f"(?:(?!{allowed}).)", "_", name, flags=re.DOTALL) if allowed else name) or "_"
     if start and not re.match(start, fitted):
         fitted = f"_{fitted}"
     if (not length or len(fitted) <= length) and taken.get(fitted, name) == name:
@@ -97,8 +95,8 @@ def _fine(messages: Sequence[Message], rules: Rules, names: Names, used: set[str
 
 
 def _id_pattern(rules: Rules) -> re.Pattern[str]:
-    least = rules.call_id_length if rules.call_id_exact else 1
-    return re.compile(f"(?:{rules.call_id or '.'}){{{least},{rules.call_id_length or ''}}}", re.DOTALL)
+    allowed, length, exact, _ = rules.call_id
+    return re.compile(f"(?:{allowed or '.'}){{{length if exact else 1},{length or ''}}}", re.DOTALL)
 
 
 def _ids(messages: Sequence[Message], rules: Rules, taken: dict[str, str]) -> list[tuple[str | None, str | None]]:
@@ -120,19 +118,11 @@ def _ids(messages: Sequence[Message], rules: Rules, taken: dict[str, str]) -> li
     return found
 
 
-class _Policy(Protocol):
-    def __call__(self, given: str | None, name: str, number: int, *, twice: bool) -> str | None: ...
-
-
-def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
+def _id_policy(rules: Rules, taken: dict[str, str]) -> Callable[..., str | None]:
     """Return a function that makes a call's id legal; `twice`: the same answer already has the id."""
-
-    def none(given: str | None, name: str, number: int, *, twice: bool) -> None:  # noqa: ARG001 - as the other's
-        return None
-
     if rules.call_ids == "none":
-        return none
-    if rules.call_id_exact:
+        return lambda *_, **__: None
+    if rules.call_id.exact:
         return _exact_id_policy(rules, taken)
 
     tried: dict[str, int] = {}
@@ -141,17 +131,17 @@ def _id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
         if given is None and rules.call_ids == "optional":
             return None
         wanted = given or f"call_{number}"
-        if rules.call_id or rules.call_id_length:
-            wanted = legal(wanted, rules.call_id or r"[\s\S]", rules.call_id_length, taken)
+        if any(rules.call_id):
+            wanted = legal(wanted, rules.call_id, taken)
         if (rules.unique_ids or rules.fresh_ids or twice or not given) and wanted in taken:
-            wanted = _free(wanted, taken, rules.call_id_length, tried)
+            wanted = _free(wanted, taken, rules.call_id.length, tried)
         taken[wanted] = given or f"{name} {number}"
         return wanted
 
     return fit
 
 
-def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
+def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> Callable[..., str | None]:
     """Keep legal ids and hash the others; equal ids stay equal."""
     fits = _id_pattern(rules).fullmatch
 
@@ -160,7 +150,7 @@ def _exact_id_policy(rules: Rules, taken: dict[str, str]) -> _Policy:
             return given
         meant = f"{given or name} {number}" if twice or not given else given
         for salt in count():
-            found = hashed_id(meant, rules.call_id_length, salt)
+            found = hashed_id(meant, rules.call_id.length, salt)
             if taken.setdefault(found, meant) == meant:
                 return found
         return None

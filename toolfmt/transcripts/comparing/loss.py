@@ -123,7 +123,9 @@ def request_losses(before: Transcript, after: Transcript) -> Iterator[Loss]:
     else:
         yield from _tools(before.tools or (), after.tools or ())
     if (before.tool_choice or _AUTO) != (after.tool_choice or _AUTO):
-        yield Loss("tool_choice", "/tool_choice", "changed", _chosen(before.tool_choice or _AUTO))
+        choice = before.tool_choice or _AUTO
+        described = f"{choice.mode}: one of {', '.join(choice.names)}" if choice.names else choice.mode
+        yield Loss("tool_choice", "/tool_choice", "changed", described)
     if (before.parallel is False) != (after.parallel is False):
         described = "one call at a time" if before.parallel is False else "several calls at once"
         yield Loss("parallel", "/parallel", "dropped", described)
@@ -171,11 +173,6 @@ def _says(value: JsonValue) -> bool:
 def short(text: str) -> str:
     """Shorten a text to fit on a line."""
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - a line on a screen
-
-
-def _chosen(choice: ToolChoice) -> str:
-    """Describe a choice: `required: one of sky, sea`."""
-    return f"{choice.mode}: one of {', '.join(choice.names)}" if choice.names else choice.mode
 
 
 def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) -> Iterator[Loss]:

@@ -47,5 +47,5 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     messages=TURNS,
     rules=RULES,
-    sources=(Provenance(reference="NousResearch/hermes-function-calling-v1", kind="observation"),),
+    sources=(Provenance("NousResearch/hermes-function-calling-v1", "observation"),),
 )

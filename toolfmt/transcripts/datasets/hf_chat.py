@@ -99,5 +99,5 @@ FORMAT: Final = TranscriptFormat(
         arguments="object",
     ),
     aliases=("hf", "huggingface", "transformers"),
-    sources=(Provenance(reference="transformers documentation, Chat templates and Tool use", kind="documentation"),),
+    sources=(Provenance("transformers documentation, Chat templates and Tool use", "documentation"),),
 )

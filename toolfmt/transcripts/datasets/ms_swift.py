@@ -157,10 +157,10 @@ FORMAT: Final = TranscriptFormat(
     aliases=("swift",),
     sources=(
         Provenance(
-            reference="modelscope/ms-swift, docs/source_en/Customization/Custom-dataset.md",
-            revision="025fc6b85ba9e026460d27286b6dc27b2a2cf155",
-            kind="documentation",
+            "modelscope/ms-swift, docs/source_en/Customization/Custom-dataset.md",
+            "documentation",
+            "025fc6b85ba9e026460d27286b6dc27b2a2cf155",
         ),
-        Provenance(reference="modelscope/ms-swift, docs/source_en/Instruction/Agent-support.md", kind="documentation"),
+        Provenance("modelscope/ms-swift, docs/source_en/Instruction/Agent-support.md", "documentation"),
     ),
 )

@@ -31,7 +31,7 @@ from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import OPENAI, OPENAI_TUNED_STRICT
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, read_request, write_request
-from toolfmt.transcripts.format import Rules, TranscriptFormat
+from toolfmt.transcripts.format import NAMES, Rules, Spelling, TranscriptFormat
 from toolfmt.transcripts.parts.values import located, rest
 
 NAME: Final = "openai-finetune"
@@ -100,11 +100,10 @@ FORMAT: Final = TranscriptFormat(
     rules=Rules(
         trained=True,
         answered=True,
-        call_id_length=40,
+        call_id=Spelling(length=40),
         schema=OPENAI,
         strict_schema=OPENAI_TUNED_STRICT,
-        tool_name=r"[a-zA-Z0-9_-]",
-        tool_name_length=64,
+        tool_name=NAMES,
         owners=frozenset({NAME, "openai"}),
         neighbours="answers",
         interleaved=False,
@@ -112,7 +111,7 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("finetune", "openai-finetuning"),
     sources=(
-        Provenance(reference="OpenAI API guide, Supervised fine-tuning", kind="documentation"),
-        Provenance(reference="OpenAI API guide, Direct preference optimization", kind="documentation"),
+        Provenance("OpenAI API guide, Supervised fine-tuning", "documentation"),
+        Provenance("OpenAI API guide, Direct preference optimization", "documentation"),
     ),
 )

@@ -298,9 +298,7 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("llamafactory", "llama-factory"),
     sources=(
-        Provenance(reference="hiyouga/LLaMA-Factory, data/README.md", kind="documentation"),
-        Provenance(
-            reference="hiyouga/LLaMA-Factory, src/llamafactory/data/formatter.py", kind="source", license="Apache-2.0"
-        ),
+        Provenance("hiyouga/LLaMA-Factory, data/README.md", "documentation"),
+        Provenance("hiyouga/LLaMA-Factory, src/llamafactory/data/formatter.py", "source", "", "Apache-2.0"),
     ),
 )

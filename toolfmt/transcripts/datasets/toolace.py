@@ -74,5 +74,5 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     messages=TURNS,
     rules=RULES,
-    sources=(Provenance(reference="Team-ACE/ToolACE", kind="observation"),),
+    sources=(Provenance("Team-ACE/ToolACE", "observation"),),
 )

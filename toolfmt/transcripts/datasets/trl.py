@@ -135,5 +135,5 @@ FORMAT: Final = TranscriptFormat(
         **dict.fromkeys(("trl-preference", "dpo"), ("rejected",)),
         **dict.fromkeys(("trl-kto", "kto"), ("label", "rejected")),
     },
-    sources=(Provenance(reference="TRL documentation, Dataset formats and types", kind="documentation"),),
+    sources=(Provenance("TRL documentation, Dataset formats and types", "documentation"),),
 )

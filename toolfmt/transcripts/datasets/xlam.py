@@ -11,7 +11,6 @@ their types are Python's. Other content of a conversation has no place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from toolfmt.conversation import Message, OpaquePart, TextPart, Transcript
@@ -63,16 +62,16 @@ def _read_schema(flat: JsonValue) -> JsonValue:
     """Put named parameters into a schema."""
     if not is_object(flat) or not all(map(is_object, flat.values())):
         return flat
-    required = [name for name, about in flat.items() if not _optional(about)]
+    required = [
+        name
+        for name, about in flat.items()
+        if "default" not in about and not str(about.get("type")).endswith("optional")
+    ]
     try:
         named = {name: normalise(about) for name, about in flat.items()}
     except SchemaError:
         return flat
     return {"type": "object", "properties": named} | ({"required": required} if required else {})
-
-
-def _optional(about: JsonObject) -> bool:
-    return "default" in about or str(about.get("type")).endswith("optional")
 
 
 def write(transcript: Transcript) -> JsonObject:
@@ -86,13 +85,10 @@ def write(transcript: Transcript) -> JsonObject:
     if answers:
         kept = len(answers) == 1 and answers[0].origin == NAME
         parts = [part for message in answers for part in message.parts]
-        value["answers"] = answers[0].source if kept else _answers(parts)
+        opaque = next((part.value for part in parts if isinstance(part, OpaquePart) and part.owner == NAME), None)
+        written = json_text(call_objects(parts)) if opaque is None else opaque
+        value["answers"] = answers[0].source if kept else written
     return value
-
-
-def _answers(parts: Sequence[object]) -> JsonValue:
-    opaque = next((part.value for part in parts if isinstance(part, OpaquePart) and part.owner == NAME), None)
-    return opaque if opaque is not None else json_text(call_objects(parts))
 
 
 def _write_schema(schema: JsonValue) -> JsonValue:
@@ -134,5 +130,5 @@ FORMAT: Final = TranscriptFormat(
         arguments="object",
     ),
     aliases=("apigen",),
-    sources=(Provenance(reference="Salesforce/xlam-function-calling-60k", kind="observation"),),
+    sources=(Provenance("Salesforce/xlam-function-calling-60k", "observation"),),
 )

@@ -50,17 +50,9 @@ from toolfmt.transcripts.parts.values import (
 )
 from toolfmt.transcripts.tables.blocks import MARK, PartTable
 from toolfmt.transcripts.tables.message_fields import NOTHING, MessageField
-from toolfmt.transcripts.tables.request import RequestTable
+from toolfmt.transcripts.tables.request import ROLES, RequestTable
 
-_ROLES: Final[dict[str, Role]] = {
-    "system": "system",
-    "developer": "developer",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-    "function": "tool",
-    "ipython": "tool",
-}
+_ROLES: Final[dict[str, Role]] = {**ROLES, "developer": "developer", "function": "tool", "ipython": "tool"}
 
 
 @cache

@@ -39,12 +39,8 @@ from toolfmt.transcripts.tables.fields import PartField, arguments, citations, o
 
 OWNER: Final = "openai-responses"
 PROVIDER: Final = "openai"
-_ROLES: Final[dict[object, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "developer",
-}
+_SPEAKERS: Final[tuple[Role, ...]] = ("user", "assistant", "system", "developer")
+_ROLES: Final[dict[object, Role]] = {role: role for role in _SPEAKERS}
 _OTHERS: Final = ("unknown", "critic", "discriminator", "tool")
 """openai 3.52, types/conversations/message.py: further roles of stored messages."""
 _MESSAGE: Final = frozenset({"type", "role", "content"})

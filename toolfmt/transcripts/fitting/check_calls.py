@@ -26,7 +26,7 @@ from toolfmt.transcripts.parts.values import broken_arguments, pointer
 if TYPE_CHECKING:
     from toolfmt.conversation import ToolDeclaration, Transcript
     from toolfmt.model import JsonValue
-    from toolfmt.transcripts.format import Rules
+    from toolfmt.transcripts.format import Rules, Spelling
 
 CallPlace: TypeAlias = tuple[int, str, str]
 """The number of the message, the rule, and the reason."""
@@ -50,23 +50,23 @@ def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool 
 
 def name_reason(rules: Rules) -> Callable[[str], str]:
     """Return a function that explains why a tool's name is illegal; it returns "" for a legal name."""
-    spelled = _spelling("name", "the name of a tool", rules.tool_name, rules.tool_name_length, rules.tool_name_start)
+    spelled = _spelling("name", "the name of a tool", rules.tool_name)
     return lambda name: spelled(name) if name else "a tool has no name"
 
 
 def _id_reason(rules: Rules) -> Callable[[str | None], str]:
-    spelled = _spelling("id", "an id", rules.call_id, rules.call_id_length)
+    spelled = _spelling("id", "an id", rules.call_id)
     missing = "there is no id" if rules.call_ids == "required" else ""
     return lambda found: spelled(found) if found else missing
 
 
-def _spelling(noun: str, whole: str, allowed: str, length: int, start: str = "") -> Callable[[str], str]:
+def _spelling(noun: str, whole: str, legal: Spelling) -> Callable[[str], str]:
     """Return a function that explains why a name or an id is illegal; it returns "" for a legal one."""
-    fits = re.compile(f"(?={start})(?:{allowed or '.'})+", re.DOTALL).fullmatch
+    fits = re.compile(f"(?={legal.start})(?:{legal.characters or '.'})+", re.DOTALL).fullmatch
 
     def reason(found: str) -> str:
-        if length and len(found) > length:
-            return f"{whole} has {len(found)} characters, {length} are allowed"
+        if legal.length and len(found) > legal.length:
+            return f"{whole} has {len(found)} characters, {legal.length} are allowed"
         return "" if fits(found) else f"the {noun} {found!r} has characters that are not allowed"
 
     return reason

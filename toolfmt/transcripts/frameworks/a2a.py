@@ -204,9 +204,7 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("agent2agent",),
     sources=(
-        Provenance(reference="a2a-sdk, a2a.types", revision="1.3.0", kind="source", license="Apache-2.0"),
-        Provenance(
-            reference="google/adk-python, a2a/converters/part_converter.py", kind="source", license="Apache-2.0"
-        ),
+        Provenance("a2a-sdk, a2a.types", "source", "1.3.0", "Apache-2.0"),
+        Provenance("google/adk-python, a2a/converters/part_converter.py", "source", "", "Apache-2.0"),
     ),
 )

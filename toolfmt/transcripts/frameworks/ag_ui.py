@@ -39,18 +39,10 @@ from toolfmt.transcripts.parts.values import content_text, own, rest, text_at, t
 from toolfmt.transcripts.tables.blocks import PartRow, PartTable
 from toolfmt.transcripts.tables.fields import arguments, constant, ident, text
 from toolfmt.transcripts.tables.message_fields import listed
-from toolfmt.transcripts.tables.request import RequestTable, objects_in
+from toolfmt.transcripts.tables.request import ROLES, RequestTable, objects_in
 
 NAME: Final = "ag-ui"
-_ROLES: Final[dict[str, Role]] = {
-    "system": "system",
-    "developer": "developer",
-    "user": "user",
-    "assistant": "assistant",
-    "reasoning": "assistant",
-    "tool": "tool",
-    "activity": "user",
-}
+_ROLES: Final[dict[str, Role]] = {**ROLES, "developer": "developer", "reasoning": "assistant", "activity": "user"}
 _SOURCES: Final = {"data": "data", "url": "url", "file": "file_id"}
 _BINARY: Final = {"data": "data", "url": "url", "id": "file_id"}
 
@@ -191,5 +183,5 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     rules=Rules(result_kinds=ANYTHING, user_kinds=ANYTHING, neighbours="answers", interleaved=False),
     aliases=("agui",),
-    sources=(Provenance(reference="ag-ui-protocol, ag_ui.core.types", revision="1.0.0", kind="source", license="MIT"),),
+    sources=(Provenance("ag-ui-protocol, ag_ui.core.types", "source", "1.0.0", "MIT"),),
 )

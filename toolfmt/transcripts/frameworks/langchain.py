@@ -215,7 +215,5 @@ FORMAT: Final = TranscriptFormat(
         ALL_KINDS, assistant_kinds=frozenset({"text"}), owners=frozenset({OWNER, *SIGNERS.values()}), interleaved=False
     ),
     aliases=("langchain-core", "langgraph"),
-    sources=(
-        Provenance(reference="langchain-core, langchain_core.messages", revision="1.7.2", kind="source", license="MIT"),
-    ),
+    sources=(Provenance("langchain-core, langchain_core.messages", "source", "1.7.2", "MIT"),),
 )

@@ -364,7 +364,5 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     rules=replace(JSON_RESULTS, result_names=True, empty_messages=False),
     aliases=("pydanticai", "pydantic"),
-    sources=(
-        Provenance(reference="pydantic-ai-slim, pydantic_ai.messages", revision="2.68.0", kind="source", license="MIT"),
-    ),
+    sources=(Provenance("pydantic-ai-slim, pydantic_ai.messages", "source", "2.68.0", "MIT"),),
 )

@@ -213,9 +213,5 @@ FORMAT: Final = TranscriptFormat(
         arguments="text",
     ),
     aliases=("qwen_agent",),
-    sources=(
-        Provenance(
-            reference="qwen-agent, qwen_agent.llm.schema", revision="0.0.34", kind="source", license="Apache-2.0"
-        ),
-    ),
+    sources=(Provenance("qwen-agent, qwen_agent.llm.schema", "source", "0.0.34", "Apache-2.0"),),
 )

@@ -267,14 +267,7 @@ FORMAT: Final = TranscriptFormat(
     rules=replace(JSON_RESULTS, result_names=True),
     aliases=("ai-sdk", "vercel", "vercel-modelmessage"),
     sources=(
-        Provenance(
-            reference="@ai-sdk/provider-utils, ModelMessage", revision="4.0.66", kind="source", license="Apache-2.0"
-        ),
-        Provenance(
-            reference="@ai-sdk/provider, LanguageModelV3FunctionTool",
-            revision="3.0.19",
-            kind="source",
-            license="Apache-2.0",
-        ),
+        Provenance("@ai-sdk/provider-utils, ModelMessage", "source", "4.0.66", "Apache-2.0"),
+        Provenance("@ai-sdk/provider, LanguageModelV3FunctionTool", "source", "3.0.19", "Apache-2.0"),
     ),
 )

@@ -264,9 +264,5 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     rules=replace(ALL_KINDS, result_kinds=frozenset({"text", "json"}), empty_messages=False),
     aliases=("ai-sdk-ui", "vercel-uimessage"),
-    sources=(
-        Provenance(
-            reference="ai, UIMessage and validateUIMessages", revision="6.0.326", kind="source", license="Apache-2.0"
-        ),
-    ),
+    sources=(Provenance("ai, UIMessage and validateUIMessages", "source", "6.0.326", "Apache-2.0"),),
 )

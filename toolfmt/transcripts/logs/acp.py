@@ -269,9 +269,5 @@ FORMAT: Final = TranscriptFormat(
     recognise=recognise,
     rules=replace(JSON_RESULTS, roles=frozenset({"user", "assistant", "tool"}), unique_ids=True, empty_messages=False),
     aliases=("agent-client-protocol",),
-    sources=(
-        Provenance(
-            reference="agent-client-protocol, acp.schema", revision="0.12.1", kind="source", license="Apache-2.0"
-        ),
-    ),
+    sources=(Provenance("agent-client-protocol, acp.schema", "source", "0.12.1", "Apache-2.0"),),
 )

@@ -198,7 +198,7 @@ FORMAT: Final = TranscriptFormat(
     ),
     aliases=("harbor",),
     sources=(
-        Provenance(reference="Harbor RFC 0001, trajectory format", revision="1.7", kind="specification"),
-        Provenance(reference="atif, Trajectory", revision="1.8.0", kind="source", license="MIT"),
+        Provenance("Harbor RFC 0001, trajectory format", "specification", "1.7"),
+        Provenance("atif, Trajectory", "source", "1.8.0", "MIT"),
     ),
 )

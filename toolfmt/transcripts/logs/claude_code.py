@@ -80,13 +80,11 @@ def _content(content: JsonValue) -> tuple[Part, ...]:
 
 
 def _speaks(line: JsonObject) -> bool:
+    """Whether a line is of the conversation, not what the program wrote in the place of an answer: an API's error."""
     message = line.get("message")
-    return is_object(message) and message.get("role") in ("user", "assistant") and not _is_made_up(line)
-
-
-def _is_made_up(line: JsonObject) -> bool:
-    """Whether the program wrote a line in the place of an answer, such as an API's error."""
-    return line.get("isApiErrorMessage") is True or line["message"].get("model") == "<synthetic>"
+    if not is_object(message) or message.get("role") not in ("user", "assistant"):
+        return False
+    return line.get("isApiErrorMessage") is not True and message.get("model") != "<synthetic>"
 
 
 def _answer(line: JsonObject) -> str | None:
@@ -133,14 +131,12 @@ def _path(lines: Sequence[JsonObject], main: Sequence[int]) -> set[int]:
 def _message(lines: Sequence[JsonObject], run: list[int], parts: dict[int, tuple[Part, ...]]) -> Message:
     found = [lines[at] for at in run]
     message = Message(found[0]["message"]["role"], tuple(_parts(run, parts)))
-    message.extra = {f"{NAME}.lines": [_envelope(line) for line in found]}
+    around = (
+        {key: value for key, value in line["message"].items() if key not in ("role", "content")} for line in found
+    )
+    message.extra = {f"{NAME}.lines": [line | {"message": beside} for line, beside in zip(found, around, strict=True)]}
     message.origin, message.source, message.where = NAME, found, ("", run[0])
     return message
-
-
-def _envelope(line: JsonObject) -> JsonObject:
-    """Return a line without its content."""
-    return line | {"message": {key: value for key, value in line["message"].items() if key not in ("role", "content")}}
 
 
 def begins(text: str) -> list[int]:
@@ -181,5 +177,5 @@ FORMAT: Final = TranscriptFormat(
     begins=begins,
     recognise=recognise,
     rules=Rules(arguments="any"),
-    sources=(Provenance(reference="Claude Code session files", revision="2.1.50", kind="observation"),),
+    sources=(Provenance("Claude Code session files", "observation", "2.1.50"),),
 )

@@ -121,5 +121,5 @@ FORMAT: Final = TranscriptFormat(
     begins=begins,
     recognise=recognise,
     rules=Rules(),
-    sources=(Provenance(reference="openai/codex, rollout files", revision="0.147.0", kind="observation"),),
+    sources=(Provenance("openai/codex, rollout files", "observation", "0.147.0"),),
 )

@@ -191,9 +191,5 @@ FORMAT: Final = TranscriptFormat(
     relative_of="hf-chat",
     rules=replace(ALL_KINDS, result_names=True, interleaved=False, arguments="object"),
     aliases=("inspect-ai", "inspect-log"),
-    sources=(
-        Provenance(
-            reference="inspect-ai, inspect_ai.model.ChatMessage", revision="0.3.285", kind="source", license="MIT"
-        ),
-    ),
+    sources=(Provenance("inspect-ai, inspect_ai.model.ChatMessage", "source", "0.3.285", "MIT"),),
 )

@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from toolfmt import jsontext
-from toolfmt.conversation import CallPart, MediaPart, Message, ReasoningPart, ResultPart, TextPart, Transcript
+from toolfmt.conversation import CallPart, MediaPart, ReasoningPart, ResultPart, TextPart, Transcript
 from toolfmt.dialect.record import Provenance
 from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
@@ -136,15 +136,11 @@ def write(transcript: Transcript) -> JsonValue:
     """Write a span's attributes."""
     messages = transcript.messages
     end = len(messages)
-    while end and _is_output(messages[end - 1]):
+    while end and (messages[end - 1].where[0] == f"/{_OUTPUT}" or f"{NAME}.finish_reason" in messages[end - 1].extra):
         end -= 1
     value = _REQUEST.write(replace(transcript, messages=messages[:end]))
     output = _REQUEST.write_messages(messages[end:])
     return {**value, _OUTPUT: output} if output else value
-
-
-def _is_output(message: Message) -> bool:
-    return message.where[0] == f"/{_OUTPUT}" or f"{NAME}.finish_reason" in message.extra
 
 
 def recognise(value: JsonValue) -> bool:
@@ -171,12 +167,7 @@ FORMAT: Final = TranscriptFormat(
     rules=JSON_RESULTS,
     aliases=("otel", "opentelemetry"),
     sources=(
-        Provenance(
-            reference="opentelemetry-util-genai, opentelemetry.util.genai.types",
-            revision="1.3b0",
-            kind="source",
-            license="Apache-2.0",
-        ),
-        Provenance(reference="OpenTelemetry semantic conventions, GenAI", kind="documentation"),
+        Provenance("opentelemetry-util-genai, opentelemetry.util.genai.types", "source", "1.3b0", "Apache-2.0"),
+        Provenance("OpenTelemetry semantic conventions, GenAI", "documentation"),
     ),
 )

@@ -26,25 +26,14 @@ from toolfmt.transcripts.settings.record import Setting, SettingKind, Table, Val
 _BUDGET: Final = "the model has another range, or the answer needs room below max_tokens"
 _NONE: Final[Mapping[str, str]] = {}
 SILENT: Final[Mapping[str, JsonValue]] = {
-    "n": 1,
-    "logprobs": False,
-    "top_logprobs": 0,
-    "stream": False,
-    "stream_usage": False,
-    "frequency_penalty": 0,
-    "presence_penalty": 0,
-    "repetition_penalty": 1,
-    "top_p": 1,
-    "top_k": 0,
+    **dict.fromkeys(("logprobs", "stream", "stream_usage", "encrypted", "obfuscation"), False),
+    **dict.fromkeys(("top_logprobs", "frequency_penalty", "presence_penalty", "top_k"), 0),
+    **dict.fromkeys(("n", "repetition_penalty", "top_p"), 1),
+    **{name: {} for name in ("metadata", "labels", "logit_bias")},
     "stop": [],
     "modalities": ["text"],
     "service_tier": "auto",
     "format": {"type": "text"},
-    "metadata": {},
-    "labels": {},
-    "logit_bias": {},
-    "encrypted": False,
-    "obfuscation": False,
 }
 """Default values: a request without them means the same."""
 

@@ -48,7 +48,8 @@ def suited(values: Values, table: Table) -> JsonObject:
     if isinstance(budget, int) and "budget" in table.names:
         made["budget"] = budget
     elif isinstance(budget, int) and "effort" not in made and words and budget > 0:
-        made["effort"] = _nearest(_of_budget(budget), words)
+        enough = next((word for word in EFFORTS[2:] if budget <= BUDGETS[word]), EFFORTS[-1])
+        made["effort"] = _nearest(enough, words)
     if "thinks" in table.names:
         made["thinks"] = True
     return {**_without(chosen), **made}
@@ -87,11 +88,6 @@ def _nearest(effort: str, words: tuple[str, ...]) -> str:
     rank = EFFORTS.index(effort)
     real = [word for word in words if word != "none"]
     return min(real, key=lambda word: (abs(EFFORTS.index(word) - rank), -EFFORTS.index(word)))
-
-
-def _of_budget(budget: int) -> str:
-    """Return the least effort with enough tokens."""
-    return next((word for word in EFFORTS[2:] if budget <= BUDGETS[word]), EFFORTS[-1])
 
 
 def on(values: Values) -> bool | None:

@@ -9,7 +9,7 @@ A text that does not fit is no result, or one without markers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 from toolfmt import jsontext
@@ -50,48 +50,44 @@ class ResultReader:
 
     def read(self, text: str) -> tuple[ResultPart, ...] | None:
         """Read all results of a message; None if the text is not what this format writes."""
+        one = self._object if self._json else self._text
         for whole in dict.fromkeys((text, text.strip())):
-            if not whole.startswith(self._before) or not whole.endswith(self._after):
-                continue
-            found = tuple(self._objects(whole) if self._json else self._texts(whole))
-            if found and found[-1] is not None:
-                return tuple(part for part in found if part is not None)
+            if whole.startswith(self._before) and whole.endswith(self._after) and (found := self._all(whole, one)):
+                return found
         return None
 
-    def _texts(self, text: str) -> Iterator[ResultPart | None]:
+    def _all(self, text: str, one: Callable[[str, int], tuple[ResultPart, int] | None]) -> tuple[ResultPart, ...]:
+        """Read one result after the other; none if one does not fit."""
         at, end = len(self._before), len(text) - len(self._after)
-        while True:
-            match = self._one.match(text, at)
-            if match is None:
-                yield None
-                return
-            slots = match.groupdict()
-            content = _decoded(slots["content"]) if self._encoded else slots["content"]
-            ident = slots.get("id") or _decoded(slots.get("id_json") or "null")
-            yield self._result(content, slots.get("name"), ident, slots.get("status"))
-            if match.end() == end:
-                return
-            at = match.end() + len(self._separator)
-
-    def _objects(self, text: str) -> Iterator[ResultPart | None]:
-        at, end = len(self._before), len(text) - len(self._after)
-        while True:
-            slots: JsonObject = {}
-            try:
-                value, at = jsontext.raw_value(text, at)
-            except ParseError:
-                yield None
-                return
-            if not _fits(self._json, value, slots):
-                yield None
-                return
-            yield self._result(slots.get("{content}"), slots.get("{name}"), slots.get("{id}"), slots.get("{status}"))
+        found: list[ResultPart] = []
+        while (read := one(text, at)) is not None:
+            part, at = read
+            found.append(part)
             if at == end:
-                return
+                return tuple(found)
             if not text.startswith(self._separator, at):
-                yield None
-                return
+                break
             at += len(self._separator)
+        return ()
+
+    def _text(self, text: str, at: int) -> tuple[ResultPart, int] | None:
+        match = self._one.match(text, at)
+        if match is None:
+            return None
+        slots = match.groupdict()
+        content = _decoded(slots["content"]) if self._encoded else slots["content"]
+        ident = slots.get("id") or _decoded(slots.get("id_json") or "null")
+        return self._result(content, slots.get("name"), ident, slots.get("status")), match.end()
+
+    def _object(self, text: str, at: int) -> tuple[ResultPart, int] | None:
+        slots: JsonObject = {}
+        try:
+            value, end = jsontext.raw_value(text, at)
+        except ParseError:
+            return None
+        if not _fits(self._json, value, slots):
+            return None
+        return self._result(*(slots.get(f"{{{key}}}") for key in ("content", "name", "id", "status"))), end
 
     def _result(self, content: JsonValue, name: JsonValue, ident: JsonValue, status: JsonValue) -> ResultPart:
         before, _, after = self._failure
