@@ -52,7 +52,7 @@ from .transcripts.convert import convert_request as convert_request
 from .transcripts.convert_answer import convert_answer as convert_answer
 from .transcripts.repair import repair as repair
 from .transcripts.schemas import lower_schema as lower_schema
-from .transcripts.streams.converter import StreamConverter as StreamConverter
+from .transcripts.streams.relay import StreamConverter as StreamConverter
 from .transcripts.streams.relay import awrite_stream as awrite_stream
 from .transcripts.streams.relay import write_stream as write_stream
 from .workshop.chat_templates.finding import find_dialect as find_dialect

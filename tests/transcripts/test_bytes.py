@@ -12,7 +12,7 @@ from toolfmt.errors import ConversionError, LimitExceededError, ParseError, Unre
 from toolfmt.events import TextDelta
 from toolfmt.transcripts.apis.bedrock_sdk import for_boto3
 from toolfmt.transcripts.formats import formats
-from toolfmt.transcripts.streams.converter import StreamConverter
+from toolfmt.transcripts.streams.relay import StreamConverter
 
 PICTURE = b64encode(b"\x89PNG\r\n\x1a\n picture").decode()
 PAPER = b64encode(b"%PDF-1.7 paper").decode()

@@ -18,7 +18,7 @@ from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Troub
 from toolfmt.transcripts.answering.failures import WRITERS, read_error
 from toolfmt.transcripts.answers import AnswerReader, answered, read_answer, read_stream
 from toolfmt.transcripts.convert_answer import error_status, write_error
-from toolfmt.transcripts.streams.converter import StreamConverter
+from toolfmt.transcripts.streams.relay import StreamConverter
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
 CALL = {"id": "call_A1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}

@@ -12,7 +12,7 @@ from toolfmt.transcripts.formats import find
 from toolfmt.transcripts.settings.engine import read, write
 from toolfmt.transcripts.settings.relatives import RELATIVES
 from toolfmt.transcripts.settings.tables import OPENAI_CHAT
-from toolfmt.transcripts.streams.converter import StreamConverter
+from toolfmt.transcripts.streams.relay import StreamConverter
 
 CHAT: dict[str, Any] = {
     "model": "m",

@@ -20,7 +20,7 @@ from toolfmt.parsing import ParseResult
 from toolfmt.transcripts.answer_apis import ANSWERS, APIS
 from toolfmt.transcripts.answering.answer_message import answer_message
 from toolfmt.transcripts.sse import EventText, end_text, event_text
-from toolfmt.transcripts.streams.converter import StreamConverter
+from toolfmt.transcripts.streams.relay import StreamConverter
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "transcripts" / "recorded.jsonl.gz"
 READABLE = sorted(APIS.keys() & ANSWERS.keys())

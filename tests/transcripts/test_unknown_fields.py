@@ -21,7 +21,7 @@ from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert_answer import convert_answer
 from toolfmt.transcripts.sse import DONE, EventText
-from toolfmt.transcripts.streams.converter import StreamConverter
+from toolfmt.transcripts.streams.relay import StreamConverter
 
 NAME, CONTENT = "zzq", "nee7dle"
 FREE = frozenset({"arguments", "args", "input", "properties", "$defs", "schema", "json", "parameters", "input_schema"})

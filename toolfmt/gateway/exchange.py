@@ -41,7 +41,7 @@ from toolfmt.gateway.unread import unread_notices
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import APIS
-from toolfmt.transcripts.answering.answer_ending import AnswerHead
+from toolfmt.transcripts.answering.answer_info import AnswerHead
 from toolfmt.transcripts.answers import AnswerReader, AsyncAnswerEvents, aread_stream
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.convert import Conversion

@@ -21,8 +21,15 @@ from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS
 from toolfmt.transcripts.answering.answer_api import AnswerApi
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, ended_by, stopped, unusable
+from toolfmt.transcripts.answering.answer_info import (
+    AnswerEnding,
+    AnswerHead,
+    AnswerInfo,
+    Failure,
+    ended_by,
+    stopped,
+    unusable,
+)
 from toolfmt.transcripts.answering.answer_message import answer_message, cite
 from toolfmt.transcripts.answering.failures import WRITERS, read_error, usual_status
 from toolfmt.transcripts.answering.known_fields import error_fields, unread
@@ -89,7 +96,7 @@ def converted_answer(  # noqa: PLR0913, PLR0917 - what an answer has
     if info.failure is not None and not info.stop:
         written = write_error(info.failure, goal.name)
         return conversion_from(written, _error_losses(info.failure, value, written), name, goal.name)
-    head = AnswerHead(head.id or info.id, head.model or info.model, head.created or info.created)
+    head = head.filled(info)
     origin = find(name)
     with reraise_as_parse_error(name, value):
         answers = [origin.read(opened).messages for opened in origin_api.open(value)]
@@ -126,7 +133,7 @@ def write_answer(  # noqa: PLR0913 - as above
     Raises `LookupError` for a format without answers.
     """
     goal = find(target).widest
-    head = AnswerHead(id or info.id, model or info.model, created or info.created)
+    head = AnswerHead(id, model, created).filled(info)
     events = list(events)
     answers = [(answer_message(events, info),)]
     return _written(

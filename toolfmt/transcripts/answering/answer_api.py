@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding
+from toolfmt.transcripts.answering.answer_info import AnswerEnding
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.known_fields import Chosen, Fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks

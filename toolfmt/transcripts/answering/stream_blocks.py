@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from toolfmt.model import JsonObject, JsonValue, ToolInvocation
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answering.answer_info import Failure, Proof, Usage
+from toolfmt.transcripts.answering.answer_info import AnswerEnding, AnswerHead, Failure, Proof, Usage
 from toolfmt.transcripts.parts.citations import CitationForm, cited_at
 
 StreamBlockKind: TypeAlias = Literal["text", "refusal", "reasoning", "hidden", "call", "custom"]

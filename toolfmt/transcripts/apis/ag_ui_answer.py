@@ -10,7 +10,7 @@ from typing import Final
 
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_api import AnswerApi
-from toolfmt.transcripts.answering.answer_ending import AnswerHead
+from toolfmt.transcripts.answering.answer_info import AnswerHead
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 
 

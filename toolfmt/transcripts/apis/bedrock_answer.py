@@ -11,8 +11,7 @@ from typing import Final
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
-from toolfmt.transcripts.answering.answer_info import Proof
+from toolfmt.transcripts.answering.answer_info import AnswerEnding, Proof, TokenCounting, endings
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.known_fields import fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing

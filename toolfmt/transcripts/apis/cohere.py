@@ -33,7 +33,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only, open_message
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
+from toolfmt.transcripts.answering.answer_info import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.known_fields import Fields, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing

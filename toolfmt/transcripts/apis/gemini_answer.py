@@ -12,7 +12,7 @@ from typing import Final
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
+from toolfmt.transcripts.answering.answer_info import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.known_fields import ERROR, Chosen, Fields, fields

@@ -30,7 +30,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import MISTRAL
 from toolfmt.transcripts.answering.answer_api import AnswerApi
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, TokenCounting, endings
+from toolfmt.transcripts.answering.answer_info import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
 from toolfmt.transcripts.apis.openai_chat import KNOWN, SHAPES, call_delta, completion, delta, open_choices

@@ -24,7 +24,7 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only, open_message
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
+from toolfmt.transcripts.answering.answer_info import AnswerEnding, AnswerHead, TokenCounting, endings, timestamp
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.known_fields import fields

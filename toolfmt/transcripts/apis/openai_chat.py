@@ -33,7 +33,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import ANY, OPENAI, OPENAI_STRICT
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape, only
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting, endings
+from toolfmt.transcripts.answering.answer_info import AnswerEnding, AnswerHead, TokenCounting, endings
 from toolfmt.transcripts.answering.assembling import Assembler
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.known_fields import ERROR, by_type, fields

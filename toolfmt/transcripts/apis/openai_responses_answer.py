@@ -15,8 +15,7 @@ from toolfmt.conversation import CallPart
 from toolfmt.jsontext import is_array
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_api import AnswerApi, StepShape
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead, TokenCounting
-from toolfmt.transcripts.answering.answer_info import Failure, Proof
+from toolfmt.transcripts.answering.answer_info import AnswerEnding, AnswerHead, Failure, Proof, TokenCounting
 from toolfmt.transcripts.answering.assembling import ArgumentsForm, Assembler
 from toolfmt.transcripts.answering.known_fields import ERROR, by_type, fields
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind, citing

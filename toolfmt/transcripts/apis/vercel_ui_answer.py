@@ -12,7 +12,7 @@ from typing import Final
 
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answering.answer_api import AnswerApi
-from toolfmt.transcripts.answering.answer_ending import endings
+from toolfmt.transcripts.answering.answer_info import endings
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, citing
 from toolfmt.transcripts.parts.citations import sourced
 

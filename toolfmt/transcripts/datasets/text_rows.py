@@ -31,7 +31,7 @@ from toolfmt.transcripts.format import Rules
 from toolfmt.transcripts.parts.values import json_at, json_text, own, rest
 from toolfmt.transcripts.tables.declaring import Declaring
 from toolfmt.transcripts.tables.request import objects_in
-from toolfmt.transcripts.text.texts import Texts, offered
+from toolfmt.transcripts.text.chat import Texts, offered
 
 _LIST: Final = re.compile(r"\[\s{0,99}\{")
 _NAME: Final = re.compile(r'[\w.]+|.*["\\].*', re.DOTALL)

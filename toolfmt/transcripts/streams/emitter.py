@@ -26,8 +26,16 @@ from toolfmt.events import (
     coalesce,
 )
 from toolfmt.model import JsonObject
-from toolfmt.transcripts.answering.answer_ending import AnswerEnding, AnswerHead
-from toolfmt.transcripts.answering.answer_info import AnswerInfo, Failure, Proof, ended_by, stopped, unusable
+from toolfmt.transcripts.answering.answer_info import (
+    AnswerEnding,
+    AnswerHead,
+    AnswerInfo,
+    Failure,
+    Proof,
+    ended_by,
+    stopped,
+    unusable,
+)
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock, StreamBlockKind
 from toolfmt.transcripts.parts.citations import source
 from toolfmt.transcripts.parts.endings import UNFINISHED, Stop
@@ -102,9 +110,8 @@ class Emitter:
     def _begin(self) -> None:
         """Write the stream's beginning."""
         if not self._begun:
-            known, info, self._begun = self._head, self._info, True
-            self._head = AnswerHead(known.id or info.id, known.model or info.model, known.created or info.created)
-            self._emit(self._table.begin(self._head, info.usage))
+            self._begun, self._head = True, self._head.filled(self._info)
+            self._emit(self._table.begin(self._head, self._info.usage))
 
     def _take(self, event: Event) -> None:
         if self._proved < len(self._info.proofs):
