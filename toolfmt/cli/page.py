@@ -21,7 +21,7 @@ from toolfmt import conversation, jsontext
 from toolfmt.cli.output import visible
 from toolfmt.errors import ParseError
 from toolfmt.model import JsonValue
-from toolfmt.transcripts.comparing.flat import Place, flatten
+from toolfmt.transcripts.comparing.linking import Place, flatten
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -19,7 +19,7 @@ from toolfmt.corpora.tally import Reasons
 from toolfmt.corpora.tokens import count_tokens
 from toolfmt.errors import ParseError
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.transcripts.comparing.flat import flatten
+from toolfmt.transcripts.comparing.linking import flatten
 from toolfmt.transcripts.parts.session_lines import damaged_lines
 
 

@@ -157,8 +157,9 @@ def _message(message: Message, before: Message | None, rules: Rules) -> Iterator
         yield "system", "instructions come after other messages"
     if rules.neighbours == "refused" and before is not None and before.role == role and role not in INSTRUCTIONS:
         yield "alternation", f"the message before is of the {role} too"
-    silent = role in rules.silent and not _has_no_content(message)
-    if not (message.parts or rules.empty_messages or silent or _says_beside(message, rules)):
+    absent = jsontext.is_object(message.source) and message.source.get("content") is None
+    beside = any(message.extra.get(f"{rules.format}.{key}") for key in SAID)  # such as the id of its sound
+    if not (message.parts or rules.empty_messages or (role in rules.silent and not absent) or beside):
         yield "empty", f"the message of the {role} has no content"
     kinds = {"user": rules.user_kinds, "assistant": rules.assistant_kinds}.get(role, _TEXT)
     for part in message.parts:
@@ -170,21 +171,13 @@ def _message(message: Message, before: Message | None, rules: Rules) -> Iterator
                 yield from _content((part,), kinds, rules, f"a message of the {role}")
 
 
-def _says_beside(message: Message, rules: Rules) -> bool:
-    """Whether a field of the provider's own holds what a message says, such as the id of its sound."""
-    return any(message.extra.get(f"{rules.format}.{key}") for key in SAID)
-
-
-def _has_no_content(message: Message) -> bool:
-    """Whether a message has no content at all, not even an empty one."""
-    return jsontext.is_object(message.source) and message.source.get("content") is None
-
-
 def _part(part: Part, message: Message, rules: Rules) -> Iterator[tuple[str, str]]:
     if isinstance(part, TextPart) and not part.text.strip() and not _bears_blank(part, message, rules):
         yield "blank", "a text is empty or nothing but white space"
     if isinstance(part, OpaquePart) and not rules.other_kinds:
-        yield "content", f"the provider does not know this kind of content: {_kind(part.value)}"
+        kind = part.value.get("type", part.value.get("role")) if jsontext.is_object(part.value) else None
+        named = repr(kind) if isinstance(kind, str) else type(part.value).__name__
+        yield "content", f"the provider does not know this kind of content: {named}"
     if isinstance(part, ReasoningPart) and not rules.unsigned and part.owner not in rules.owners:
         yield "unsigned", "reasoning has no signature of the provider's"
 
@@ -194,11 +187,6 @@ def _bears_blank(part: TextPart, message: Message, rules: Rules) -> bool:
     if rules.blank_text != "beside":
         return rules.blank_text == "accepted"
     return bool(part.text) and any(not isinstance(found, TextPart) or found.text.strip() for found in message.parts)
-
-
-def _kind(value: JsonValue) -> str:
-    kind = value.get("type", value.get("role")) if jsontext.is_object(value) else None
-    return repr(kind) if isinstance(kind, str) else type(value).__name__
 
 
 def _content(parts: Sequence[Content], kinds: frozenset[Kind], rules: Rules, place: str) -> Iterator[tuple[str, str]]:

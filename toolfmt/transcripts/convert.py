@@ -277,7 +277,6 @@ def _fitted(transcript: Transcript, goal: TranscriptFormat) -> Transcript:
 
 
 def _written(sent: Transcript, goal: TranscriptFormat) -> tuple[JsonValue, Transcript]:
-    """Write a conversation, and read the written value back."""
     written = goal.write(sent)
     after = goal.read_back(written, sent)
     possible = choosable(sent, after)

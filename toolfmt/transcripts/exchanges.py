@@ -120,7 +120,6 @@ def shared_format(request: JsonValue, answer: JsonValue, source: str | Collectio
 
 
 def _answer_list(answer: JsonValue, made: TranscriptFormat) -> list[JsonValue]:
-    """Return the messages of a whole answer, or of a list of messages, in a format."""
     whole = said_by(answer, made)
     answers = answer if whole is None else whole.get(made.messages) if is_object(whole) else None
     answers = [answers] if is_object(answers) else answers

@@ -17,8 +17,7 @@ from toolfmt import jsontext
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
-from toolfmt.transcripts.comparing.flat import Place, flatten
-from toolfmt.transcripts.comparing.linking import Names
+from toolfmt.transcripts.comparing.linking import Names, Place, flatten
 from toolfmt.transcripts.comparing.losses import pairs
 from toolfmt.transcripts.fitting.shape import shape
 from toolfmt.transcripts.format import Rules, TranscriptFormat
@@ -172,17 +171,14 @@ class _Merge:
             if sent.part == new.part:
                 changes.update((at, self._old[at].part) for at in originals)
             else:
-                changes[originals[0]] = self._edited(self._old[originals[0]].part, sent.part, new.part)
+                ours, edited = self._old[originals[0]].part, new.part
+                if edited is not None and type(ours) is type(sent.part) is type(edited):
+                    edited = _fields(ours, sent.part, edited)
+                changes[originals[0]] = self._back(edited)
             anchor = max(anchor, *originals)
         return changes, added
 
-    def _edited(self, ours: Part | None, base: Part | None, theirs: Part | None) -> Part | None:
-        if theirs is None or ours is None or type(ours) is not type(base) or type(ours) is not type(theirs):
-            return self._back(theirs)
-        return self._back(_fields(ours, base, theirs))
-
     def _back(self, part: Part | None) -> Part | None:
-        """Give a part of theirs the original's ids and names."""
         if isinstance(part, CallPart):
             return replace(part, id=self._ids.get(part.id, part.id), name=self._names.get(part.name, part.name))
         if isinstance(part, ResultPart):

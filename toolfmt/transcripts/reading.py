@@ -64,14 +64,14 @@ def read_shallow(value: JsonValue, made: TranscriptFormat, *, answers: bool = Tr
             answer = _answer(value, made) if answers else None
         found = sound(value, made) if answer is None else answer
     except ParseError as error:
-        hint = _looks_like(value, made) if type(error) is ParseError else ""
+        hint = _names(_others(value, made)) if type(error) is ParseError else ""
         if hint:
             raise ParseError(f"{error}; {hint}") from error
         raise
     if not understood(found):
         if _is_empty(value, made) or fits(made, value) or made.rules.is_continued(found):
             return found
-        hint = _looks_like(value, made) or f"found {described(value)}"
+        hint = _names(_others(value, made)) or f"found {described(value)}"
         raise ParseError(f"{made.name}: nothing in the value is understood; {hint}")
     if leaves(found, made):
         if not fits(made, value):
@@ -282,7 +282,6 @@ def context(name: str) -> frozenset[str]:
 
 @cache
 def _settings(name: str) -> frozenset[str]:
-    """Name the keys of a request's settings."""
     known = known_as(name, TABLES)
     if not known:
         return frozenset()
@@ -327,10 +326,6 @@ def _others(value: JsonValue, made: TranscriptFormat) -> list[TranscriptFormat]:
     return [] if any(other.name == made.name for other in found) else found
 
 
-def _looks_like(value: JsonValue, made: TranscriptFormat) -> str:
-    found = _others(value, made)
-    return _names(found) if found else ""
-
-
 def _names(found: Iterable[TranscriptFormat]) -> str:
-    return f"it looks like {' or '.join(other.name for other in found)}: name that format"
+    names = " or ".join(other.name for other in found)
+    return f"it looks like {names}: name that format" if names else ""

@@ -8,7 +8,7 @@ recognised({"custom_id": "1", "body": {"messages": [...]}})                    P
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -261,15 +261,9 @@ def _places(value: JsonValue) -> list[RowPart]:
         if place is not None:
             found.append(place)
         elif depth < _DEEP:
-            waiting += [(f"{path}/{key}", json_at(inner), depth + 1) for key, inner in _inner(item)]
+            inner = item.items() if is_object(item) else enumerate(item[:2]) if is_array(item) else ()
+            waiting += [(f"{path}/{token(key)}", json_at(found), depth + 1) for key, found in inner]
     return found
-
-
-def _inner(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    if is_object(value):
-        yield from ((token(key), inner) for key, inner in value.items())
-    elif is_array(value):
-        yield from ((str(at), inner) for at, inner in enumerate(value[:2]))
 
 
 def _place(path: str, value: JsonValue) -> RowPart | None:

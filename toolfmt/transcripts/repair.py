@@ -28,12 +28,12 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonValue
 from toolfmt.transcripts.check import Finding, findings, says_something
-from toolfmt.transcripts.comparing.flat import Place, flatten
+from toolfmt.transcripts.comparing.linking import Place, flatten
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.comparing.losses import losses
 from toolfmt.transcripts.fitting.carrying import INSTRUCTIONS, as_text
 from toolfmt.transcripts.fitting.check_calls import ADDED, to_last_answer, turns_of, unanswered
-from toolfmt.transcripts.fitting.shape import last_of_answer, shape
+from toolfmt.transcripts.fitting.shape import answers_of, shape
 from toolfmt.transcripts.format import Kind, Rules, TranscriptFormat, reraise_as_parse_error
 from toolfmt.transcripts.merge import patched, restored
 from toolfmt.transcripts.parts.media import with_base64
@@ -272,20 +272,18 @@ class _Work:
             self._rebuild(places, {place.at: as_text(place.part) for place in orphans if place.part is not None})
 
     def add_results(self, rules: Rules) -> None:
-        """Add a stub result for each call that has none although the conversation goes on."""
+        """Add a stub for each call without a result although the conversation goes on, after its answer's results."""
+        places = flatten(self.messages)
+        ends = answers_of(self.messages, places)
+        results = [place for place in places if isinstance(place.part, ResultPart) and place.call is not None]
+        last = {ends[place.call]: place.message for place in results}
         stubs: dict[int, list[Message]] = {}
-        for place, call in self._unanswered(rules):
+        for place, call in unanswered(places, turns_of(self.messages, rules)):
             part = ResultPart((TextPart(STUB),), call.id, call.name, is_error=True, custom=call.custom)
-            stubs.setdefault(last_of_answer(self.messages, place.message), []).append(_added(Message("tool", (part,))))
+            at = last.get(ends[place.call], ends[place.call])
+            stubs.setdefault(at, []).append(_added(Message("tool", (part,))))
             self._lose("placeholder", place, "added", f"a result of {call.name}")
-        if stubs:
-            last = self._last_results()
-            results_after: dict[int, list[Message]] = {}
-            for at, added in stubs.items():
-                results_after.setdefault(last.get(at, at), []).extend(added)
-            self.messages = [
-                found for at, message in enumerate(self.messages) for found in (message, *results_after.get(at, ()))
-            ]
+        self.messages = [found for at, message in enumerate(self.messages) for found in (message, *stubs.get(at, ()))]
 
     def add_opening(self, transcript: Transcript, rules: Rules) -> None:
         """Add a user message before an answer at the start, or to an empty conversation."""
@@ -299,7 +297,7 @@ class _Work:
     def drop_unpaired(self, rules: Rules) -> None:
         """Drop results without a call, and calls that have no result although the conversation goes on."""
         places = flatten(self.messages)
-        gone = [place for place, _ in self._unanswered(rules)]
+        gone = [place for place, _ in unanswered(places, turns_of(self.messages, rules))]
         if not self.continued:
             gone += [place for place in places if isinstance(place.part, ResultPart) and place.call is None]
         for place in gone:
@@ -319,17 +317,6 @@ class _Work:
                 code = "result" if any(isinstance(part, ResultPart) for part in message.parts) else "text"
                 self.losses.append(Loss(code, pointer(message.where), "dropped", "after the last answer"))
             self.messages = list(kept)
-
-    def _unanswered(self, rules: Rules) -> Iterator[tuple[Place, CallPart]]:
-        return unanswered(flatten(self.messages), turns_of(self.messages, rules))
-
-    def _last_results(self) -> dict[int, int]:
-        """Find the last result of each answer, by the number of the answer's last message."""
-        places = flatten(self.messages)
-        calls = [place for place in places if isinstance(place.part, CallPart)]
-        results = [place for place in places if isinstance(place.part, ResultPart) and place.call is not None]
-        answers = {place.call: last_of_answer(self.messages, place.message) for place in calls}
-        return {answers[place.call]: place.message for place in results}
 
     def _rebuild(self, places: Sequence[Place], instead: dict[int, Sequence[Part]]) -> None:
         """Replace some parts; a message without parts left is removed."""

@@ -3,6 +3,7 @@
     AnswerInfo(id="msg_1", model="claude-sonnet-4-5", stop="tool_calls", usage=Usage(input=12, output=9))
 
 Each API's module has its own words for the finish reason, and `STOPS` reads them all.
+`Usage` counts like OpenAI: all input and all output tokens, and the parts included in them.
 """
 
 from __future__ import annotations

@@ -2,10 +2,7 @@
 
 {"functionCall": {"name": "book", "willContinue": true}}
 {"functionCall": {"partialArgs": [{"jsonPath": "$.seats[0].row", "numberValue": 4}], "willContinue": true}}
-{"functionCall": {"partialArgs": [{"jsonPath": "$.note", "stringValue": "by the", "willContinue": true}],
-    "willContinue": true}}
-{"functionCall": {"partialArgs": [{"jsonPath": "$.note", "stringValue": " window"}], "willContinue": true}}
-{"functionCall": {}}
+{"functionCall": {"partialArgs": [{"jsonPath": "$.note", "stringValue": "window"}]}}
 """
 
 from __future__ import annotations

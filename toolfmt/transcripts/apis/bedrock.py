@@ -135,7 +135,6 @@ def _alone(kind: str, read: Callable[[JsonObject], Part | None]) -> Callable[[Js
 
 
 def _read_cited(block: JsonObject) -> Part | None:
-    """Read text with its citations."""
     value = block["citationsContent"]
     texts, found = objects_in(value, "content"), objects_in(value, "citations")
     if not texts or not is_object(value) or len(texts) + len(found) < sum(map(len, value.values())):

@@ -105,7 +105,6 @@ def _read(value: JsonObject, made: Assembler) -> None:
 
 
 def _reasoning(fields: JsonObject, made: Assembler) -> None:
-    """Read reasoning and its proof."""
     made.reasoning(fields.get("text"))
     made.prove(SIGNER, fields.get("signature"), fields.get("redactedContent"))
 

@@ -149,7 +149,6 @@ def _declared(tools: Sequence[ToolDeclaration]) -> tuple[dict[int, JsonValue], l
 
 
 def _write_tools(tools: Sequence[ToolDeclaration], transcript: Transcript) -> list[JsonValue]:
-    """Write a request for the list of tools, and its response."""
     written = _TOOLS.write_list(tools)
     if not written:
         return []

@@ -21,6 +21,7 @@ Answers and chunks are as Chat Completions', with thinking in the content, and c
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -29,11 +30,11 @@ from toolfmt.dialect.record import Provenance
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.rules import MISTRAL
-from toolfmt.transcripts.answering.answer_api import AnswerApi
 from toolfmt.transcripts.answering.answer_info import AnswerEnding, TokenCounting, endings
 from toolfmt.transcripts.answering.failures import WRITERS
 from toolfmt.transcripts.answering.stream_blocks import Blocks, StreamBlock
-from toolfmt.transcripts.apis.openai_chat import KNOWN, SHAPES, call_delta, completion, delta, open_choices
+from toolfmt.transcripts.apis.openai_chat import API as OPENAI
+from toolfmt.transcripts.apis.openai_chat import call_delta, completion, delta
 from toolfmt.transcripts.comparing.linking import hashed_id
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_request import messages_in, parts_in, read_request, write_request
@@ -126,17 +127,11 @@ def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
     return [last | ending.counted("usage", _COUNT)]
 
 
-API: Final = AnswerApi(
+API: Final = replace(
+    OPENAI,
     name=NAME,
-    done=True,
     copies=True,
-    shapes=SHAPES,
-    open=open_choices,
     close=_close,
-    known=KNOWN,
-    choices="choices",
-    weights="/choices/0/logprobs",
-    several=True,
     stream=Blocks(
         fit_id=_fit_id,
         interleaved=True,

@@ -141,7 +141,7 @@ _COUNT: Final = TokenCounting(
 _STOPS: Final = endings("stop", tool_calls="tool_calls", length="length", content_filter="content_filter")
 _PROBABLE: Final = fields("", content=(_TOKEN := fields("token logprob bytes top_logprobs")), refusal=_TOKEN)
 _CHOICE: Final = fields("index message finish_reason", logprobs=_PROBABLE)
-KNOWN: Final = fields("id object created model", choices=_CHOICE, usage=_COUNT.known)
+_KNOWN: Final = fields("id object created model", choices=_CHOICE, usage=_COUNT.known)
 
 _THOUGHTS: Final = frozenset((*SIGNED, *PLAIN))
 _BESIDE: Final = ("audio", "images")
@@ -159,7 +159,11 @@ _MESSAGE: Final = {
         " ".join(_BESIDE), content=by_type(text=fields("text"), thinking=fields("", thinking=fields("type text")))
     ),
 }
-_READ: Final = {**KNOWN, "choices": {**_CHOICE, "delta": _MESSAGE, "message": _MESSAGE, "error": ERROR}, "error": ERROR}
+_READ: Final = {
+    **_KNOWN,
+    "choices": {**_CHOICE, "delta": _MESSAGE, "message": _MESSAGE, "error": ERROR},
+    "error": ERROR,
+}
 
 
 def _read(value: JsonObject, made: Assembler) -> None:
@@ -242,16 +246,6 @@ def _calls(fields: JsonObject, made: Assembler) -> None:
     made.arguments("function_call", only.get("arguments"))
 
 
-SHAPES: Final = (StepShape(lambda value: is_array(value.get("choices")), _read, _READ),)
-
-
-def open_choices(value: JsonObject) -> list[JsonValue]:
-    """Return the conversation of each choice."""
-    return [
-        {"messages": [{"role": "assistant", **inner(choice, "message")}]} for choice in objects_in(value, "choices")
-    ]
-
-
 def completion(choices: list[list[JsonObject]], head: AnswerHead, reason: str) -> JsonObject:
     """Write an answer without its usage."""
     made: list[JsonObject] = []
@@ -312,10 +306,12 @@ def _finish(ending: AnswerEnding, _: object) -> list[JsonObject]:
 API: Final = AnswerApi(
     name=NAME,
     done=True,
-    shapes=SHAPES,
-    open=open_choices,
+    shapes=(StepShape(lambda value: is_array(value.get("choices")), _read, _READ),),
+    open=lambda value: [
+        {"messages": [{"role": "assistant", **inner(choice, "message")}]} for choice in objects_in(value, "choices")
+    ],
     close=_close,
-    known=KNOWN,
+    known=_KNOWN,
     choices="choices",
     weights="/choices/0/logprobs",
     several=True,

@@ -29,7 +29,6 @@ from toolfmt.transcripts.families.responses_items import (
     thoughts,
 )
 from toolfmt.transcripts.parts.citations import flat
-from toolfmt.transcripts.parts.endings import Stop
 from toolfmt.transcripts.parts.values import inner, object_at, objects_at, word
 from toolfmt.transcripts.tables.request import objects_in
 
@@ -43,16 +42,13 @@ _COUNT: Final = TokenCounting(
         "total": "total_tokens",
     }
 )
-_INCOMPLETE: Final[dict[Stop, str]] = {
-    "length": "max_output_tokens",
-    "malformed_call": "max_output_tokens",
+_INCOMPLETE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("length", "malformed_call"), "max_output_tokens"),
     "content_filter": "content_filter",
 }
 _CODES: Final = {"rate_limit": "rate_limit_exceeded", "invalid": "invalid_prompt"}
 """openai 3.54, types/responses/response_error.py: the codes of errors other than the server's."""
 _PREFIXES: Final = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "custom_tool_call": "ctc_"}
-_UNREADY: Final = frozenset({"queued", "in_progress", "failed", "cancelled"})
-"""The states of an unfinished response; servers have other words for `completed`."""
 _NUMBER: Final = "sequence_number"
 _FORMS: Final[dict[object, ArgumentsForm]] = {"function_call": "json", "custom_tool_call": "text"}
 
@@ -98,7 +94,7 @@ def _end(value: JsonObject, made: Assembler) -> None:
     if status in ("completed", "incomplete"):
         reason = inner(value, "incomplete_details").get("reason")
         made.ended(reason or ("stop" if status == "completed" else status))
-    elif status in _UNREADY:
+    elif status in ("queued", "in_progress", "failed", "cancelled"):  # servers have other words for `completed`
         made.fail(value.get("error") or f"the response is not complete: its status is {status}")
 
 
@@ -246,7 +242,6 @@ class _Kind:
     part: str = ""
     """The prefix of the part's events; "": the text has no part around it."""
     value: Callable[[str], JsonObject] = lambda text: {"type": "summary_text", "text": text}
-    """Makes the part."""
     weighed: bool = False
     """Whether the text's events include its tokens' probabilities."""
     whole: str = "text"
@@ -341,7 +336,6 @@ def _ended(block: StreamBlock) -> list[JsonObject]:
 
 
 def _proved(block: StreamBlock, proof: Proof) -> list[JsonObject]:
-    """Store the encrypted reasoning for its item."""
     block.encrypted = proof.encrypted
     return []
 

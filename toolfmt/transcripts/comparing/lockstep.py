@@ -16,7 +16,7 @@ from pydantic_core import to_json
 
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart
 from toolfmt.model import JsonValue
-from toolfmt.transcripts.comparing.flat import Place
+from toolfmt.transcripts.comparing.linking import Place
 
 _SIDE: Final = {"system": "system", "developer": "developer", "user": "user", "tool": "user", "assistant": "assistant"}
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -217,12 +217,10 @@ def _reduced(tool: ToolDeclaration, other: ToolDeclaration) -> str:
 
 
 def _own(tool: ToolDeclaration) -> JsonValue:
-    """Return the provider-specific fields of a provider's tool."""
     return {key: value for key, value in tool.extra.items() if key != COMMON}
 
 
 def _rest(tool: ToolDeclaration) -> ToolDeclaration:
-    """Return a declaration without its schema and defaults."""
     schema = None if tool.kind == "function" else tool.parameters
     extra = {key: value for key, value in tool.extra.items() if value is not None}
     return replace(tool, description=tool.description or None, parameters=schema, strict=None, extra=extra)

@@ -31,7 +31,7 @@ from toolfmt.conversation import (
     Transcript,
     parse_failure,
 )
-from toolfmt.transcripts.comparing.flat import Place, flatten
+from toolfmt.transcripts.comparing.linking import Place, flatten
 from toolfmt.transcripts.comparing.lockstep import SIDE, common_prefix_length, joined_texts
 from toolfmt.transcripts.comparing.loss import Loss, further, request_losses, short
 from toolfmt.transcripts.parts.citations import same, source
@@ -184,7 +184,7 @@ def _moved_media(matched: list[tuple[Place, Place]], added: list[Place], where: 
 
 
 def _differences(a: Place, b: Place, where: str) -> Iterator[Loss]:
-    compare = _COMPARE.get(type(a.part))
+    _, compare = _KINDS[type(a.part)]
     if compare is not None:
         yield from compare(a.part, b.part, where)
     if a.role != b.role and not isinstance(a.part, ResultPart):
@@ -297,38 +297,30 @@ def _opaque(a: OpaquePart, b: OpaquePart, where: str) -> Iterator[Loss]:
         yield Loss("provider_part", where, "changed", _content(a))
 
 
-_COMPARE: Final[dict[type, Callable[..., Iterator[Loss]]]] = {
-    OpaquePart: _opaque,
-    TextPart: _text,
-    RefusalPart: _refusal,
-    ReasoningPart: _reasoning,
-    CallPart: _call,
-    ResultPart: _result,
-    MediaPart: _media,
+_KINDS: Final[dict[type, tuple[str, Callable[..., Iterator[Loss]] | None]]] = {
+    TextPart: ("text", _text),
+    RefusalPart: ("refusal", _refusal),
+    ReasoningPart: ("reasoning", _reasoning),
+    CallPart: ("call", _call),
+    ResultPart: ("result", _result),
+    MediaPart: ("media", _media),
+    OpaquePart: ("provider_part", _opaque),
+    JsonPart: ("text", None),
+    type(None): ("message", None),
 }
-_CODE: Final[dict[type, str]] = {
-    TextPart: "text",
-    ReasoningPart: "reasoning",
-    RefusalPart: "refusal",
-    MediaPart: "media",
-    CallPart: "call",
-    ResultPart: "result",
-    JsonPart: "text",
-    OpaquePart: "provider_part",
-    type(None): "message",
-}
+"""The code of a lost part of each kind, and what compares two of them."""
 
 
 def _unmatched(lost: list[Place], added: list[Place], where: _Where) -> Iterator[Loss]:
     for place in lost:
-        code = _CODE[type(place.part)]
+        code, _ = _KINDS[type(place.part)]
         if isinstance(place.part, TextPart) and not place.part.text:  # what it says is beside it, such as a signature
             yield from further(place.part.extra, {}, where(place.message))
             code = "message"
         yield Loss(code, where(place.message), "dropped", short(_content(place.part)))
     for place in added:
         if place.part is not None:
-            yield Loss(_CODE[type(place.part)], "", "added", short(_content(place.part)))
+            yield Loss(_KINDS[type(place.part)][0], "", "added", short(_content(place.part)))
 
 
 def _content(part: Part | None) -> str:

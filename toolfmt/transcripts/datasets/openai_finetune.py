@@ -55,7 +55,6 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _read(row: JsonObject, key: str) -> Transcript:
-    """Read the request or the messages under a key."""
     found = row.get(key)
     if not (is_object(found) if key == _INPUT else is_array(found)):
         raise ParseError(f"/{key}: expected {'an object with messages' if key == _INPUT else 'a list of messages'}")

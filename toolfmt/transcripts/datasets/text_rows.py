@@ -1,10 +1,4 @@
-r"""Training rows with calls in a text dialect, and with tools in the system text.
-
-{"conversations": [
-    {"from": "system", "value": "Be brief.\n\n<tools>\n[{\"type\": \"function\", ...}]\n</tools>"},
-    {"from": "human", "value": "Weather in Paris?"},
-    {"from": "gpt", "value": "<tool_call>\n{\"name\": \"get_weather\", ...}\n</tool_call>"},
-    {"from": "tool", "value": "<tool_response>\n{\"name\": \"get_weather\", \"content\": \"18C\"}\n</tool_response>"}]}
+"""Training rows with calls in a text dialect, and with tools in the system text: Hermes' and ToolACE's.
 
 Tools at the end of the system text, as written here, are not text; tools
 in its middle are read, and the text stays unchanged.
@@ -175,7 +169,6 @@ class TextRows:
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """Replace the names of called functions."""
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(f"{name}(", f"{names[name]}(")
     return text

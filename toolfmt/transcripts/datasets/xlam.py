@@ -59,7 +59,6 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _read_schema(flat: JsonValue) -> JsonValue:
-    """Put named parameters into a schema."""
     if not is_object(flat) or not all(map(is_object, flat.values())):
         return flat
     required = [

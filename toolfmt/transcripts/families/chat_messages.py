@@ -268,7 +268,6 @@ def _id(item: JsonObject, key: str, shape: ChatShape) -> str | None:
 
 
 def _called(body: JsonObject, call: CallPart, shape: ChatShape) -> CallPart:
-    """Read the name and the arguments of a call."""
     call.name = text_at(body, "name") or ""
     given = arguments_at(body, "input" if call.custom else "arguments")
     give(call, text_at(body, "input") if call.custom else given)

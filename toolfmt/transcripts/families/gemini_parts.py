@@ -4,12 +4,9 @@
 {"functionCall": {"id": "a1", "name": "get_weather", "args": {"city": "Paris"}}, "thoughtSignature": "c2ln"}
 {"functionResponse": {"id": "a1", "name": "get_weather", "response": {"output": "18C"},
     "parts": [{"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo"}}]}}
-{"functionResponse": {"name": "get_weather", "response": {"error": "unknown city"}}}
 {"fileData": {"mimeType": "image/jpeg", "fileUri": "https://example.com/a.jpg"}}
 
-And its own schemas, a subset of OpenAPI 3.0, as JSON Schema:
-{"type": "OBJECT", "properties": {"n": {"type": "INTEGER", "nullable": true, "minimum": "1"}}, "required": ["n"]}
-{"type": "object", "properties": {"n": {"type": ["integer", "null"], "minimum": 1}}, "required": ["n"]}
+And its own schemas, a subset of OpenAPI 3.0, as JSON Schema.
 """
 
 from __future__ import annotations
@@ -234,7 +231,6 @@ def _inside(value: JsonValue, how: str, finish: Callable[[JsonObject], JsonObjec
 
 
 def _nullable(made: JsonObject) -> JsonObject:
-    """Convert `nullable` to a type."""
     if made.get("nullable") is True and isinstance(made.get("type"), str):
         del made["nullable"]
         made["type"] = [made["type"], "null"]

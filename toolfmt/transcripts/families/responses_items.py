@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
@@ -59,28 +58,16 @@ def read_item(item: JsonObject) -> Message:
     return Message("assistant", (OpaquePart(OWNER, item, hosted(item, RESPONSES)),)) if message is None else message
 
 
-@dataclass(frozen=True, slots=True)
-class _Client:
-    """A kind of call with its own item types, to be run by the client."""
-
-    name: str
-    arguments: str
-    """The key of the arguments; `actions` may be a list of them instead."""
-
-
 CLIENT: Final = {
-    "local_shell_call": _Client("local_shell", "action"),
-    "shell_call": _Client("shell", "action"),
-    "apply_patch_call": _Client("apply_patch", "operation"),
-    "computer_call": _Client("computer", "action"),
-    "tool_search_call": _Client("tool_search", "arguments"),
+    "local_shell_call": ("local_shell", "action"),
+    "shell_call": ("shell", "action"),
+    "apply_patch_call": ("apply_patch", "operation"),
+    "computer_call": ("computer", "action"),
+    "tool_search_call": ("tool_search", "arguments"),
 }
-"""The kinds of items of calls that the client runs."""
+"""The kinds of items of calls that the client runs: the tool, and the key of the arguments, or a list `actions`."""
 _CLIENT_RESULTS: Final = {
-    "local_shell_call_output": "output",
-    "shell_call_output": "output",
-    "apply_patch_call_output": "output",
-    "computer_call_output": "output",
+    **{f"{kind}_output": "output" for kind in CLIENT if kind != "tool_search_call"},
     "tool_search_output": "tools",
 }
 """The key of the output, for each kind of item."""
@@ -94,11 +81,11 @@ def _run_by_client(item: JsonObject) -> Message | None:
     if not isinstance(kind, str) or not isinstance(ident, str) or item.get("execution") == "server":
         return None
     if kind in CLIENT:
-        made = CLIENT[kind]
-        key = made.arguments if made.arguments in item else "actions"
+        name, key = CLIENT[kind]
+        key = key if key in item else "actions"
         value = item.get(key)
         arguments = {key: value} if is_array(value) else value
-        call = CallPart(made.name, arguments, jsontext.dumps(arguments, compact=True), ident)
+        call = CallPart(name, arguments, jsontext.dumps(arguments, compact=True), ident)
         call.extra = rest(item, {"call_id", key}, OWNER)
         return Message("assistant", (call,))
     if kind in _CLIENT_RESULTS:
@@ -349,7 +336,7 @@ def _write_client(part: CallPart | ResultPart) -> JsonObject:
     item = own(part.extra, OWNER)
     if isinstance(part, CallPart):
         arguments = argument_object(part)
-        item |= arguments if arguments.keys() == {"actions"} else {CLIENT[item["type"]].arguments: arguments}
+        item |= arguments if arguments.keys() == {"actions"} else {CLIENT[item["type"]][1]: arguments}
     return item if item["type"] in _BY_ITEM else {**item, "call_id": part.id}
 
 

@@ -36,7 +36,7 @@ from toolfmt.conversation import (
     Transcript,
 )
 from toolfmt.jsontext import is_object
-from toolfmt.transcripts.comparing.flat import flatten
+from toolfmt.transcripts.comparing.linking import flatten
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.parts.media import text_in
 from toolfmt.transcripts.parts.pieces import changed

@@ -1,11 +1,7 @@
-r"""Finds what a provider would refuse in calls, results and tools: ids, names, arguments, their order, schemas.
+"""Finds what a provider would refuse in calls, results and tools: ids, names, arguments, their order, schemas.
 
 Also finds faults in calls and results before a conversion, which reports them. Files of training rows refuse
 such calls, because a model would learn them.
-
-{"tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]}         a call without a name
-{"tool_calls": [{"id": "a", "function": {"name": "search", "arguments": "{\"q\": "}}]}   arguments that are cut off
-{"role": "tool", "tool_call_id": "zz", "content": "18C"}                                   a result of no call
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ from toolfmt.conversation import CallPart, Message, OpaquePart, ReasoningPart, R
 from toolfmt.errors import ConversionError, ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.schema.lowering import refusals
-from toolfmt.transcripts.comparing.flat import Place, flatten
+from toolfmt.transcripts.comparing.linking import Place, flatten
 from toolfmt.transcripts.comparing.loss import Loss
 from toolfmt.transcripts.parts.values import broken_arguments, pointer
 
@@ -48,23 +44,18 @@ def call_findings(messages: Sequence[Message], rules: Rules, *, continued: bool 
     yield from _pairs(messages, places, turns, rules)
 
 
-def name_reason(rules: Rules) -> Callable[[str], str]:
+def name_reason(rules: Rules) -> Callable[[str | None], str]:
     """Return a function that explains why a tool's name is illegal; it returns "" for a legal name."""
-    spelled = _spelling("name", "the name of a tool", rules.tool_name)
-    return lambda name: spelled(name) if name else "a tool has no name"
+    return _spelling("name", "the name of a tool", rules.tool_name, "a tool has no name")
 
 
-def _id_reason(rules: Rules) -> Callable[[str | None], str]:
-    spelled = _spelling("id", "an id", rules.call_id)
-    missing = "there is no id" if rules.call_ids == "required" else ""
-    return lambda found: spelled(found) if found else missing
-
-
-def _spelling(noun: str, whole: str, legal: Spelling) -> Callable[[str], str]:
+def _spelling(noun: str, whole: str, legal: Spelling, missing: str) -> Callable[[str | None], str]:
     """Return a function that explains why a name or an id is illegal; it returns "" for a legal one."""
     fits = re.compile(f"(?={legal.start})(?:{legal.characters or '.'})+", re.DOTALL).fullmatch
 
-    def reason(found: str) -> str:
+    def reason(found: str | None) -> str:
+        if not found:
+            return missing
         if legal.length and len(found) > legal.length:
             return f"{whole} has {len(found)} characters, {legal.length} are allowed"
         return "" if fits(found) else f"the {noun} {found!r} has characters that are not allowed"
@@ -84,7 +75,8 @@ def turns_of(messages: Sequence[Message], rules: Rules) -> list[int]:
 
 
 def _calls(places: list[Place], turns: list[int], rules: Rules) -> Iterator[CallPlace]:
-    wrong_id, wrong_name = _id_reason(rules), name_reason(rules)
+    wrong_name = name_reason(rules)
+    wrong_id = _spelling("id", "an id", rules.call_id, "there is no id" if rules.call_ids == "required" else "")
     used: set[object] = set()
     for place in places:
         part, at = place.part, place.message

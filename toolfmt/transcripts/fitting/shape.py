@@ -27,8 +27,7 @@ from toolfmt.conversation import (
     ToolDeclaration,
     Transcript,
 )
-from toolfmt.transcripts.comparing.flat import flatten
-from toolfmt.transcripts.comparing.linking import Names, linked
+from toolfmt.transcripts.comparing.linking import Names, Place, flatten, linked
 from toolfmt.transcripts.fitting.carrying import DEFAULT, INSTRUCTIONS, Carry, adapt_parts, fits_reasoning, reachable
 from toolfmt.transcripts.parts.pieces import changed
 from toolfmt.transcripts.tables.declaring import fitted
@@ -175,12 +174,6 @@ def _fits(part: Part, role: Role, rules: Rules) -> bool:
     return not isinstance(part, OpaquePart) or part.owner == rules.format
 
 
-def _results_first(parts: Sequence[Part]) -> list[Part]:
-    return [part for part in parts if type(part) is ResultPart] + [
-        part for part in parts if type(part) is not ResultPart
-    ]
-
-
 def _answered(messages: list[Message]) -> list[Message]:
     """Move results up to the calls that they answer."""
     waiting: set[str] = set()
@@ -209,27 +202,21 @@ def _answered(messages: list[Message]) -> list[Message]:
 
 def _moved(messages: list[Message]) -> list[Message]:
     places = flatten(messages)
-    called = {
-        place.call: last_of_answer(messages, place.message) for place in places if isinstance(place.part, CallPart)
-    }
-    owner = {
-        id(place.part): called[place.call]
-        for place in places
-        if isinstance(place.part, ResultPart) and place.call is not None
-    }
+    called = answers_of(messages, places)
+    results = [place for place in places if isinstance(place.part, ResultPart) and place.call is not None]
+    owner = {id(place.part): called[place.call] for place in results}
     results_after: dict[int, list[Message]] = {}
     kept: list[tuple[int, Message]] = []
     for number, message in enumerate(messages):
-        results = [part for part in message.parts if isinstance(part, ResultPart) and id(part) in owner]
-        if len(results) == len(message.parts) and len({owner[id(part)] for part in results}) == 1:
-            results_after.setdefault(owner[id(results[0])], []).append(message)
+        moved = [part for part in message.parts if isinstance(part, ResultPart) and id(part) in owner]
+        if len(moved) == len(message.parts) and len({owner[id(part)] for part in moved}) == 1:
+            results_after.setdefault(owner[id(moved[0])], []).append(message)
             continue
-        for part in results:
+        for part in moved:
             results_after.setdefault(owner[id(part)], []).append(Message(message.role, (part,)))
-        moved = set(map(id, results))
-        others = tuple(part for part in message.parts if id(part) not in moved)
-        if others or not results:
-            kept.append((number, changed(message, message.role, others) if results else message))
+        others = tuple(part for part in message.parts if id(part) not in owner)
+        if others or not moved:
+            kept.append((number, changed(message, message.role, others) if moved else message))
     return [found for number, message in kept for found in (message, *results_after.get(number, ()))]
 
 
@@ -252,11 +239,13 @@ def _in_call_order(messages: list[Message]) -> list[Message]:
     return [changed(message, message.role, found) for message, found in zip(messages, parts, strict=True)]
 
 
-def last_of_answer(messages: list[Message], number: int) -> int:
-    """Find the last of the adjacent messages that form one answer."""
-    while number + 1 < len(messages) and messages[number + 1].role == "assistant":
-        number += 1
-    return number
+def answers_of(messages: Sequence[Message], places: Iterable[Place]) -> dict[int | None, int]:
+    """Find the last of the adjacent messages that form the answer of each call."""
+    ends: list[int] = []
+    for number in range(len(messages) - 1, -1, -1):
+        goes_on = number + 1 < len(messages) and messages[number + 1].role == "assistant"
+        ends.append(ends[-1] if goes_on else number)
+    return {place.call: ends[-1 - place.message] for place in places if isinstance(place.part, CallPart)}
 
 
 def _move_media_out_of_results(messages: list[Message], rules: Rules) -> list[Message]:
@@ -347,8 +336,7 @@ def _ordered(message: Message) -> Message:
     ranks = [_RANK.get(type(part), 1) for part in message.parts]
     if ranks == sorted(ranks):
         return message
-    parts = [part for _, part in sorted(zip(ranks, message.parts, strict=True), key=lambda pair: pair[0])]
-    return changed(message, message.role, parts)
+    return changed(message, message.role, sorted(message.parts, key=lambda part: _RANK.get(type(part), 1)))
 
 
 _RANK: Final[dict[type, int]] = {ReasoningPart: 0, CallPart: 2}

@@ -150,7 +150,6 @@ def read(value: JsonValue) -> Transcript:
 
 
 def _outputs(items: Sequence[JsonValue], key: str) -> Iterator[Message]:
-    """Read the artifacts of a task, or its status message."""
     for at, item in enumerate(items):
         if not is_object(item) or not is_array(item.get("parts")):
             raise ParseError(f"/{key}/{at}: expected an object with parts")

@@ -86,7 +86,6 @@ def _take_proof(part: ReasoningPart | CallPart) -> None:
 
 
 def _proofs(part: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield the places of a part's proof: the provider, its key, and the proof."""
     maker = getattr(part, "owner", "")
     for provider, key, name, owner in _PROOFS:
         value = getattr(part, name, None)

@@ -1,16 +1,13 @@
 """The AI SDK's UIMessage, as stored by applications: one message for all steps of an answer, results with their calls.
 
-{"messages": [
-    {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Weather?"}]},
-    {"id": "m2", "role": "assistant", "parts": [
-        {"type": "step-start"},
-        {"type": "reasoning", "text": "One call.", "providerMetadata": {"anthropic": {"signature": "EqQB"}}},
-        {"type": "tool-get_weather", "toolCallId": "call_A1", "state": "output-available",
-            "input": {"city": "Paris"}, "output": "18C"},
-        {"type": "step-start"},
-        {"type": "dynamic-tool", "toolName": "get_weather", "toolCallId": "call_B2", "state": "output-error",
-            "input": {"city": "Atlantis"}, "errorText": "unknown city"},
-        {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo"}]}]}
+{"messages": [{"id": "m2", "role": "assistant", "parts": [
+    {"type": "step-start"},
+    {"type": "reasoning", "text": "One call.", "providerMetadata": {"anthropic": {"signature": "EqQB"}}},
+    {"type": "tool-get_weather", "toolCallId": "call_A1", "state": "output-available",
+        "input": {"city": "Paris"}, "output": "18C"},
+    {"type": "dynamic-tool", "toolName": "get_weather", "toolCallId": "call_B2", "state": "output-error",
+        "input": {"city": "Atlantis"}, "errorText": "unknown city"},
+    {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo"}]}]}
 """
 
 from __future__ import annotations
@@ -68,7 +65,6 @@ def _is_tool(item: JsonValue) -> bool:
 
 
 def _read_tool(item: JsonObject) -> tuple[CallPart, ResultPart | None]:
-    """Read a call, and its result if it has one."""
     dynamic, ident, state = item["type"] == _DYNAMIC, item["toolCallId"], item["state"]
     call = CallPart(item["toolName"] if dynamic else item["type"][len(_PREFIX) :], id=ident)
     _CALLED_WITH[0](item, call, _TOOL)
@@ -90,7 +86,6 @@ def _read_tool(item: JsonObject) -> tuple[CallPart, ResultPart | None]:
 
 
 def _write_tool(call: CallPart, result: ResultPart | None) -> JsonObject:
-    """Write a call with its result."""
     kind, state = call.extra.get(f"{NAME}.type", _PREFIX + call.name), call.extra.get(f"{NAME}.state")
     item: JsonObject = {
         "type": kind,

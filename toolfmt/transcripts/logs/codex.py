@@ -95,7 +95,6 @@ def _inside(line: JsonObject) -> tuple[JsonValue, JsonValue]:
 
 
 def _sourced(message: Message, line: JsonObject, at: int) -> Message:
-    """Record the line that a message was read from."""
     around = line if "payload" in line else {}
     further = {f"{NAME}.{key}": found for key, found in around.items() if key not in ("type", "payload")}
     message.extra = {**message.extra, **further}

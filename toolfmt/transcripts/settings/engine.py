@@ -92,12 +92,11 @@ def _faults(left: JsonObject, table: Table) -> Iterator[tuple[str, str]]:
     for setting in table.settings:
         for place in map(_pointer, (setting.at, *setting.also)):
             if place in left and not setting.member:
-                fits = _KINDS[setting.kind](left[place])
-                yield place, "it has an unknown value" if fits else f"it is {_NO_KIND[setting.kind]}"
+                fits, otherwise = _KINDS[setting.kind]
+                yield place, "it has an unknown value" if fits(left[place]) else f"it is {otherwise}"
 
 
 def _found(fields: JsonObject, table: Table) -> Iterator[tuple[str, str, JsonValue]]:
-    """Yield each given setting with its place and its value."""
     for setting in table.settings:
         for place in (setting.at, *setting.also):
             found = at(fields, place) if place.partition(".")[0] in fields else None
@@ -132,7 +131,7 @@ def _meaning(found: JsonValue, setting: Setting) -> JsonValue:
         return True if is_array(found) and setting.member in found else None
     if setting.kind == "texts" and isinstance(found, str):
         found = [found]
-    if not _KINDS[setting.kind](found):
+    if not _KINDS[setting.kind][0](found):
         return None
     if not setting.words:
         return found
@@ -146,24 +145,16 @@ def _word(found: JsonValue, setting: Setting) -> JsonValue:
     return next((word for word, spelled in setting.words.items() if spelled == found), None)
 
 
-_KINDS: Final[dict[SettingKind, Callable[[Any], bool]]] = {
-    "number": is_number,
-    "integer": lambda value: is_number(value) and float(value).is_integer(),
-    "text": lambda value: isinstance(value, str),
-    "flag": lambda value: isinstance(value, bool),
-    "texts": lambda value: is_array(value) and all(isinstance(item, str) for item in value),
-    "object": is_object,
-    "any": lambda _: True,
+_KINDS: Final[dict[SettingKind, tuple[Callable[[Any], bool], str]]] = {
+    "number": (is_number, "no number"),
+    "integer": (lambda value: is_number(value) and float(value).is_integer(), "no whole number"),
+    "text": (lambda value: isinstance(value, str), "no text"),
+    "flag": (lambda value: isinstance(value, bool), "neither true nor false"),
+    "texts": (lambda value: is_array(value) and all(isinstance(item, str) for item in value), "no list of texts"),
+    "object": (is_object, "no object"),
+    "any": (lambda _: True, ""),
 }
-
-_NO_KIND: Final[Mapping[SettingKind, str]] = {
-    "number": "no number",
-    "integer": "no whole number",
-    "text": "no text",
-    "flag": "neither true nor false",
-    "texts": "no list of texts",
-    "object": "no object",
-}
+"""What a setting of each kind is, and what any other value is."""
 
 
 def write(values: Values, table: Table) -> JsonObject:
@@ -263,7 +254,6 @@ def lost(before: ReadSettings, table: Table, after: JsonObject, reasons: Mapping
 
 
 def _why(name: str, value: JsonValue, table: Table, *, thinks: bool) -> str:
-    """Explain why a setting with a place was changed or dropped."""
     place = table.one(name)
     if place is None or place.words:
         return _BUDGET if name == "budget" else "the target has no such value"

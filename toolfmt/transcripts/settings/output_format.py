@@ -54,7 +54,6 @@ def _schema(schema: JsonValue, about: JsonObject, **more: JsonValue) -> JsonObje
 
 
 def _described(wanted: JsonObject) -> JsonObject:
-    """Write a named schema in OpenAI's form."""
     made: JsonObject = {"name": wanted.get("name") or _UNNAMED}
     if wanted.get("description"):
         made["description"] = wanted["description"]

@@ -172,7 +172,6 @@ ANTHROPIC: Final = Table(
 
 
 def _camel(fields: JsonObject) -> JsonObject:
-    """Convert the keys of a request and its configuration to camelCase."""
     fields = camel(fields)
     config = fields.get("generationConfig")
     if is_object(config):

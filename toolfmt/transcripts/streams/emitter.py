@@ -108,7 +108,6 @@ class Emitter:
         return self._out
 
     def _begin(self) -> None:
-        """Write the stream's beginning."""
         if not self._begun:
             self._begun, self._head = True, self._head.filled(self._info)
             self._emit(self._table.begin(self._head, self._info.usage))

@@ -108,7 +108,6 @@ def _opened(answer: object) -> tuple[Iterable[Event], AnswerInfo]:
 
 
 def _told(message: Message) -> tuple[list[Event], AnswerInfo]:
-    """Make the events of a message."""
     made = Assembler()
     made.info.stop = "stop"
     for key, part in enumerate(message.parts):
@@ -220,7 +219,6 @@ class StreamConverter:
             yield from self._fail(problem or f"the stream is broken: {error}")
 
     def _fail(self, reason: str) -> list[JsonObject]:
-        """End the stream with an error."""
         self._broken = True
         failure = self.info.failure or Failure(kind="server", message=reason, status=502)
         self.info.error, self.info.failure = failure.message, failure

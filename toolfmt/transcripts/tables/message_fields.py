@@ -42,7 +42,7 @@ class MessageField(NamedTuple):
     """The only role whose messages have the field; None: all."""
 
 
-def thought(key: str, *, between: str = "\n\n") -> MessageField:
+def thought(key: str) -> MessageField:
     """The model's reasoning before its content, as one text."""
 
     def read(item: JsonObject, parts: list[Part]) -> AbstractSet[str]:
@@ -53,7 +53,7 @@ def thought(key: str, *, between: str = "\n\n") -> MessageField:
         return {key}
 
     def write(parts: list[ReasoningPart], item: JsonObject) -> bool:
-        text = between.join(part.text for part in parts if part.text)
+        text = "\n\n".join(part.text for part in parts if part.text)
         item |= {key: text} if text else {}
         return bool(text)
 

@@ -26,7 +26,7 @@ from toolfmt.errors import ParseError
 from toolfmt.jsontext import is_object
 from toolfmt.lookup.registry import default_registry
 from toolfmt.model import JsonValue, ToolDefinition, ToolResult
-from toolfmt.transcripts.comparing.flat import flatten
+from toolfmt.transcripts.comparing.linking import flatten
 from toolfmt.transcripts.families.chat import ChatShape
 from toolfmt.transcripts.families.chat_messages import messages_of
 from toolfmt.transcripts.families.chat_request import functions_of
