@@ -40,9 +40,7 @@ _STOPS: Final = endings(
     content_filter="content_filtered",
 )
 _EXCEPTIONS: Final = {
-    "invalid": "validationException",
-    "too_large": "validationException",
-    "not_found": "validationException",
+    **dict.fromkeys(("invalid", "too_large", "not_found"), "validationException"),
     "rate_limit": "throttlingException",
     "overloaded": "serviceUnavailableException",
 }

@@ -170,9 +170,9 @@ def _says(value: JsonValue) -> bool:
     return any(map(_says, value.values())) if is_object(value) else value not in (None, "", [])
 
 
-def short(text: str) -> str:
+def short(text: str, most: int = 80) -> str:
     """Shorten a text to fit on a line."""
-    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - a line on a screen
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _tools(before: Sequence[ToolDeclaration], after: Sequence[ToolDeclaration]) -> Iterator[Loss]:

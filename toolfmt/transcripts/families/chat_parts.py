@@ -141,11 +141,8 @@ def _address(item: JsonObject, kind: MediaKind, key: str) -> MediaPart | None:
 
 
 _SOUNDS: Final = {
-    "audio/wav": "wav",
-    "audio/wave": "wav",
-    "audio/x-wav": "wav",
-    "audio/mp3": "mp3",
-    "audio/mpeg": "mp3",
+    **dict.fromkeys(("audio/wav", "audio/wave", "audio/x-wav"), "wav"),
+    **dict.fromkeys(("audio/mp3", "audio/mpeg"), "mp3"),
 }
 """The `format` of each supported audio type."""
 

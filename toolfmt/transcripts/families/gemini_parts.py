@@ -246,12 +246,9 @@ def _number(value: JsonValue) -> JsonValue:
 
 _DIGITS: Final = 20
 _HOLDS: Final = {
-    "items": "one",
-    "additionalProperties": "one",
-    "properties": "named",
-    "defs": "named",
-    "anyOf": "listed",
-    "prefixItems": "listed",
+    **dict.fromkeys(("items", "additionalProperties"), "one"),
+    **dict.fromkeys(("properties", "defs"), "named"),
+    **dict.fromkeys(("anyOf", "prefixItems"), "listed"),
 }
 """The keywords with schemas inside."""
 _CHANGES: Final[dict[str, Callable[[JsonValue], JsonValue]]] = {

@@ -65,11 +65,8 @@ SIGNER: Final = "anthropic"
 HIDER: Final = "openai"
 """The owner of reasoning with a ciphertext beside its summary."""
 SIGNERS: Final = {
-    "anthropic": SIGNER,
-    "bedrock": SIGNER,
-    "bedrock_converse": SIGNER,
-    "google_genai": "google",
-    "google_vertexai": "google",
+    **dict.fromkeys(("anthropic", "bedrock", "bedrock_converse"), SIGNER),
+    **dict.fromkeys(("google_genai", "google_vertexai"), "google"),
     "openai": HIDER,
 }
 """The owner of the proofs in each provider's answers."""

@@ -57,14 +57,9 @@ from toolfmt.transcripts.tables.request import RequestTable, objects_in
 
 NAME: Final = "pydantic-ai"
 _MAKERS: Final = {
-    "anthropic": "anthropic",
-    "bedrock": "anthropic",
-    "google": "google",
-    "google-cloud": "google",
-    "google-gla": "google",
-    "google-vertex": "google",
-    "openai": "openai",
-    "azure": "openai",
+    **dict.fromkeys(("anthropic", "bedrock"), "anthropic"),
+    **dict.fromkeys(("google", "google-cloud", "google-gla", "google-vertex"), "google"),
+    **dict.fromkeys(("openai", "azure"), "openai"),
 }
 """The owner of the proofs in a provider's answers."""
 _APART: Final = frozenset({"openai"})

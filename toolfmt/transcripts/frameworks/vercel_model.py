@@ -49,16 +49,10 @@ from toolfmt.transcripts.tables.request import ROLES, RequestTable, objects_in
 NAME: Final = "vercel-model"
 _FILE: Final = frozenset({"type", "data", "image", "url", "mediaType", "filename", "fileId", "providerReference"})
 _INSIDE: Final = {
-    "media": "data",
-    "image-data": "data",
-    "image-url": "url",
-    "file-data": "data",
-    "file-url": "url",
-    "file": "data",
-    "file-id": "fileId",
-    "image-file-id": "fileId",
-    "file-reference": "providerReference",
-    "image-file-reference": "providerReference",
+    **dict.fromkeys(("media", "image-data", "file-data", "file"), "data"),
+    **dict.fromkeys(("image-url", "file-url"), "url"),
+    **dict.fromkeys(("file-id", "image-file-id"), "fileId"),
+    **dict.fromkeys(("file-reference", "image-file-reference"), "providerReference"),
 }
 """The key of the data or the URL, for each kind of file in a result."""
 _FURTHER: Final = taken(NAME)

@@ -42,14 +42,9 @@ _OBSERVATION: Final = f"{NAME}.observation"
 _OBSERVED: Final = f"{NAME}.observed"
 """The key of an observation without a call; its value has the extra fields."""
 _TYPES: Final = {
-    "image/jpeg": "image/jpeg",
+    **{kind: kind for kind in ("image/jpeg", "image/png", "image/gif", "image/webp", "audio/mpeg", "audio/wav")},
     "image/jpg": "image/jpeg",
-    "image/png": "image/png",
-    "image/gif": "image/gif",
-    "image/webp": "image/webp",
     "audio/mp3": "audio/mpeg",
-    "audio/mpeg": "audio/mpeg",
-    "audio/wav": "audio/wav",
     "audio/x-wav": "audio/wav",
 }
 """The legal media types of a source, by their other spellings."""

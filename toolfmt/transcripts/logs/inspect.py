@@ -40,10 +40,8 @@ NAME: Final = "inspect"
 _MAKERS: Final = {"anthropic": "anthropic", "bedrock": "anthropic", "google": "google", "openai": "openai"}
 """The owner of an answer's proofs, by the provider prefix of its `model`."""
 _FORMATS: Final = {
-    "audio/wav": "wav",
-    "audio/x-wav": "wav",
-    "audio/mp3": "mp3",
-    "audio/mpeg": "mp3",
+    **dict.fromkeys(("audio/wav", "audio/x-wav"), "wav"),
+    **dict.fromkeys(("audio/mp3", "audio/mpeg"), "mp3"),
     "video/mp4": "mp4",
     "video/mpeg": "mpeg",
     "video/quicktime": "mov",

@@ -18,7 +18,7 @@ from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.comparing import differences
 from toolfmt.schema.walk import is_number
-from toolfmt.transcripts.comparing.loss import Loss
+from toolfmt.transcripts.comparing.loss import Loss, short
 from toolfmt.transcripts.parts.values import at, put
 from toolfmt.transcripts.settings import reasoning
 from toolfmt.transcripts.settings.record import Setting, SettingKind, Table, Values
@@ -318,5 +318,4 @@ def _stands_in(name: str, value: JsonValue, now: Values, table: Table) -> str | 
 
 
 def _short(value: JsonValue) -> str:
-    text = value if isinstance(value, str) else jsontext.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - part of a line on a screen
+    return short(value if isinstance(value, str) else jsontext.dumps(value), 60)
