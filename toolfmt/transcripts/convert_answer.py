@@ -32,7 +32,7 @@ from toolfmt.transcripts.answering.answer_info import (
 )
 from toolfmt.transcripts.answering.answer_message import answer_message, cite
 from toolfmt.transcripts.answering.failures import WRITERS, read_error, usual_status
-from toolfmt.transcripts.answering.known_fields import error_fields, unread
+from toolfmt.transcripts.answering.known_fields import Fields, error_fields, unread
 from toolfmt.transcripts.answers import AnswerReader
 from toolfmt.transcripts.comparing.losses import Loss, losses
 from toolfmt.transcripts.convert import ADVICE, Conversion, conversion_from, refuse
@@ -114,7 +114,7 @@ def converted_answer(  # noqa: PLR0913, PLR0917 - what an answer has
     else:
         if info.logprobs and origin_api.weights and not api.stream.logprobs:
             found.append(Loss("answer_field", origin_api.weights, "dropped", "logprobs"))
-        found.extend(_beside(value, origin_api))
+        found.extend(_unread(value, origin_api.known))
     refuse(found, strict=strict)
     return conversion_from(written, found, name, goal.name)
 
@@ -247,15 +247,13 @@ def _kept(written: JsonObject, value: JsonObject, api: AnswerApi) -> JsonObject:
     return kept
 
 
-def _beside(value: JsonObject, api: AnswerApi) -> Iterator[Loss]:
-    for place in unread(value, api.known):
-        yield Loss("answer_field", place, "dropped", place.rpartition("/")[2])
+def _unread(value: JsonObject, known: Fields) -> Iterator[Loss]:
+    return (Loss("answer_field", place, "dropped", place.rpartition("/")[2]) for place in unread(value, known))
 
 
 def _error_losses(failure: Failure, value: JsonObject, written: JsonObject) -> Iterator[Loss]:
     """Yield the fields of an error that the written one lacks."""
-    for place in unread(value, error_fields(value)):
-        yield Loss("answer_field", place, "dropped", place.rpartition("/")[2])
+    yield from _unread(value, error_fields(value))
     after = read_error(written)
     for key in ("code", "param"):
         if getattr(failure, key) not in (None, getattr(after, key)):

@@ -69,7 +69,8 @@ def read_shallow(value: JsonValue, made: TranscriptFormat, *, answers: bool = Tr
             raise ParseError(f"{error}; {hint}") from error
         raise
     if not understood(found):
-        if _is_empty(value, made) or fits(made, value) or made.rules.is_continued(found):
+        empty = not (value[made.messages] if is_object(value) and made.messages in value else value)
+        if empty or fits(made, value) or made.rules.is_continued(found):
             return found
         hint = _names(_others(value, made)) or f"found {described(value)}"
         raise ParseError(f"{made.name}: nothing in the value is understood; {hint}")
@@ -266,12 +267,6 @@ def _said(part: Part) -> tuple[Part, ...]:
     if isinstance(part, ResultPart) and part.content:
         return () if all(isinstance(found, OpaquePart) and not found.says for found in part.content) else (part,)
     return part.says if isinstance(part, OpaquePart) and part.says else (part,)
-
-
-def _is_empty(value: JsonValue, made: TranscriptFormat) -> bool:
-    if is_object(value) and made.messages in value:
-        return not value[made.messages]
-    return not value
 
 
 def context(name: str) -> frozenset[str]:

@@ -49,18 +49,14 @@ def read_turn(item: JsonValue, where: tuple[str, int] | tuple[str], owner: str) 
     speaker = item.get("from")
     role = _ROLES.get(speaker) if isinstance(speaker, str) else None
     if role is None:
-        raise ParseError(f"{pointer(where)}: `from` is one of {', '.join(_ROLES)}, not {_named(item)}")
+        missing = f"missing in an object with the keys {', '.join(map(repr, item))}"
+        named = repr(speaker) if "from" in item else missing
+        raise ParseError(f"{pointer(where)}: `from` is one of {', '.join(_ROLES)}, not {named}")
     content = (TextPart(text),) if text else ()
     parts: tuple[Part, ...] = (ResultPart(content),) if role == "tool" else content
     message = Message(role, parts, extra={} if item.keys() <= _TURN else rest(item, _TURN, owner))
     message.origin, message.source, message.where = owner, item, where
     return message
-
-
-def _named(item: JsonObject) -> str:
-    if "from" in item:
-        return repr(item["from"])
-    return f"missing in an object with the keys {', '.join(map(repr, item))}"
 
 
 def system_message(text: str, owner: str) -> Message:

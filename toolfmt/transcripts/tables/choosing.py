@@ -78,17 +78,15 @@ def openai(
         if mode is None or not choice.names or not named or (named == "one" and not only):
             return mode
         kinds = {tool.name: tool.kind for tool in tools if tool.kind == "hosted" or custom}
-        listed = [_entry(name, kinds.get(name, "function"), nested=nested) for name in choice.names]
+        listed: list[JsonObject] = []
+        for name in choice.names:
+            kind, body = kinds.get(name, "function"), {"name": name}
+            beside = {kind: body} if nested else body
+            listed.append({"type": name} if kind == "hosted" else {"type": kind, **beside})
         allowed = {"mode": mode, "tools": listed}
         return listed[0] if only else {"type": "allowed_tools", **({"allowed_tools": allowed} if nested else allowed)}
 
     return ChoicePlace("tool_choice", read, write)
-
-
-def _entry(name: str, kind: str, *, nested: bool) -> JsonObject:
-    if kind == "hosted":
-        return {"type": name}
-    return {"type": kind, kind: {"name": name}} if nested else {"type": kind, "name": name}
 
 
 def _name(item: JsonValue) -> str:
