@@ -9,7 +9,7 @@ import pytest
 
 from toolfmt import convert
 from toolfmt.conversation import CallPart, Message, Part, ResultPart, TextPart
-from toolfmt.transcripts.comparing.flat import flatten
+from toolfmt.transcripts.comparing.linking import flatten
 
 ASKED = {"role": "user", "content": "Hi"}
 USED = (

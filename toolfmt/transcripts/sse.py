@@ -30,7 +30,9 @@ MAX_EVENT: Final = 64 * 2**20
 class EventText:
     """Extracts the data of events from the text of a stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int = MAX_EVENT) -> None:
+        """Start a stream; an event of more than `longest` characters raises `LimitExceededError`."""
+        self._longest = longest
         self._decode = getincrementaldecoder("utf-8-sig")().decode
         self._pieces: list[str] = []
         self._held = 0
@@ -106,8 +108,8 @@ class EventText:
                 found.append(data)
 
     def _bounded(self, size: int) -> None:
-        if size > MAX_EVENT:
-            raise LimitExceededError(f"an event of a stream is longer than {MAX_EVENT} characters")
+        if size > self._longest:
+            raise LimitExceededError(f"an event of a stream is longer than {self._longest} characters")
 
 
 _compact: Final = partial(jsontext.dumps, compact=True)

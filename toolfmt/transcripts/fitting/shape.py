@@ -315,7 +315,8 @@ def _answers(message: Message) -> bool:
 
 
 def _join(group: list[Message]) -> Message:
-    parts = _results_first([part for message in group for part in message.parts])
+    said = [part for message in group for part in message.parts]
+    parts = sorted(said, key=lambda part: type(part) is not ResultPart)
     extra = {key: value for message in group if message.extra for key, value in message.extra.items()}
     joined = Message(group[0].role, tuple(parts), group[0].name, extra)
     joined.where = group[0].where
