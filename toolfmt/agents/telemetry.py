@@ -28,6 +28,7 @@ from toolfmt.arguments import checked
 from toolfmt.conversation import CallPart, Message, ReasoningPart, TextPart, Transcript
 from toolfmt.errors import MissingExtraError, ToolFmtError, UnrepresentableError
 from toolfmt.execution import events
+from toolfmt.execution.events import Listener
 from toolfmt.execution.records import ToolExecution
 from toolfmt.jsontext import is_object
 from toolfmt.model import JsonValue
@@ -47,7 +48,7 @@ _OTHER: Final = "_OTHER"
 
 
 @checked
-def traced(tracer: Tracer | None = None, *, provider: str | None = None, content: bool = False) -> events.Listener:
+def traced(tracer: Tracer | None = None, *, provider: str | None = None, content: bool = False) -> Listener:
     """Make a listener that makes spans, for `AgentLoop.wiretap` or the `on_event` of an `Executor`.
 
     `tracer` is the global provider's if none is given. `provider` is the conventions' name of whoever runs the model:

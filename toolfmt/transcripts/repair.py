@@ -1,4 +1,9 @@
-"""Repairs what a provider would reject, without inventing anything.
+r"""Repairs what a provider would reject, without inventing anything.
+
+    repair([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null, "tool_calls": [
+        {"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}], format="openai-chat")
+    [..., {"role": "assistant", "content": null, "tool_calls": [
+        {"type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}, "id": "call_0"}]}]
 
 The steps are those of a conversion, applied to the conversation's own format. The mildest come first: ids, names,
 arguments, the order of results. Then adjacent messages are joined. Anything that would have to be removed stays,

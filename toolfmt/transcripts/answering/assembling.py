@@ -1,6 +1,11 @@
 """Assembles events of text, reasoning and calls from the pieces of an API's answer.
 
-They are the same events as those of a text parser; positions count the characters of the text and the reasoning.
+    text("Let me look.")      -> TextDelta("Let me look.", 0)
+    call(0, "f", "call_1")    -> CallStart(0, "f", "call_1")
+    arguments(0, '{"a": ')    -> ArgumentsDelta(0, '{"a": ')
+    end(0)                    -> CallEnd, or CallFailed if the arguments are not a JSON object
+
+The same events as those of a text parser; positions count the characters of the text and the reasoning.
 If an API does not mark a call's end, a call whose arguments are a complete object ends when something else
 follows, before the answer's end.
 """

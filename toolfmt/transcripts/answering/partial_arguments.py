@@ -2,7 +2,10 @@
 
 {"functionCall": {"name": "book", "willContinue": true}}
 {"functionCall": {"partialArgs": [{"jsonPath": "$.seats[0].row", "numberValue": 4}], "willContinue": true}}
-{"functionCall": {"partialArgs": [{"jsonPath": "$.note", "stringValue": "window"}]}}
+{"functionCall": {"partialArgs": [{"jsonPath": "$.note", "stringValue": "by the", "willContinue": true}],
+    "willContinue": true}}
+{"functionCall": {"partialArgs": [{"jsonPath": "$.note", "stringValue": " window"}], "willContinue": true}}
+{"functionCall": {}}
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Streams of blocks: each block of text, reasoning or a call begins, grows and ends; some APIs write only the growth.
+"""Streams of blocks: each block of text, reasoning or a call begins, grows and ends.
+
+    response.output_item.added, ...delta, response.output_item.done    Responses
+    contentBlockStart, contentBlockDelta, contentBlockStop             Bedrock
+    content-start, content-delta, content-end                          Cohere
+    step.start, step.delta, step.stop                                  Gemini Interactions
+    text-start, text-delta, text-end                                   AI SDK
+    {"delta": {"content": "Hi"}}                                       Chat Completions: only deltas
 
 The functions that write the events of an API are a table in its module of `apis`; the `Emitter` calls them.
 """

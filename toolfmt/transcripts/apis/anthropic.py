@@ -1,11 +1,14 @@
 """Anthropic Messages: a request, or the messages alone.
 
-{"system": "Be brief.", "messages": [
+{"model": "claude-sonnet-4-5", "system": "Be brief.", "messages": [
+    {"role": "user", "content": "Weather in Paris?"},
     {"role": "assistant", "content": [
         {"type": "thinking", "thinking": "One call.", "signature": "EqQB"},
+        {"type": "text", "text": "Checking."},
         {"type": "tool_use", "id": "toolu_A1", "name": "get_weather", "input": {"city": "Paris"}}]},
     {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "toolu_A1", "is_error": true, "content": [
+            {"type": "text", "text": "no such city"},
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo"}}]}]}],
  "tools": [{"name": "get_weather", "input_schema": {"type": "object"}}],
  "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}}

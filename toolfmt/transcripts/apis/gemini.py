@@ -2,9 +2,12 @@
 
 {"systemInstruction": {"parts": [{"text": "Be brief."}]},
  "contents": [
+    {"role": "user", "parts": [{"text": "Weather in Paris?"}]},
     {"role": "model", "parts": [
+        {"text": "One call.", "thought": true},
         {"functionCall": {"name": "get_weather", "args": {"city": "Paris"}}, "thoughtSignature": "c2ln"}]},
-    {"role": "user", "parts": [{"functionResponse": {"name": "get_weather", "response": {"output": "18C"}}}]}],
+    {"role": "user", "parts": [
+        {"functionResponse": {"name": "get_weather", "response": {"output": "18C"}}}]}],
  "tools": [{"functionDeclarations": [{"name": "get_weather", "parametersJsonSchema": {"type": "object"}}]}],
  "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["get_weather"]}}}
 """

@@ -1,11 +1,13 @@
 """Gemini Interactions: a request, or its steps alone; the input may also be text, or the contents of one turn.
 
 {"model": "gemini-3-pro-preview", "system_instruction": "Be brief.", "input": [
-    {"type": "user_input", "content": [{"type": "image", "mime_type": "image/png", "data": "iVBORw0KGgo"}]},
+    {"type": "user_input", "content": [{"type": "text", "text": "Weather in Paris?"},
+        {"type": "image", "mime_type": "image/png", "data": "iVBORw0KGgo"}]},
     {"type": "thought", "signature": "c2ln", "summary": [{"type": "text", "text": "One call."}]},
     {"type": "model_output", "content": [{"type": "text", "text": "Checking."}]},
     {"type": "function_call", "id": "a1", "name": "get_weather", "arguments": {"city": "Paris"}},
     {"type": "function_result", "call_id": "a1", "name": "get_weather", "result": "18C"}],
+ "tools": [{"type": "function", "name": "get_weather", "parameters": {"type": "object"}}],
  "generation_config": {"tool_choice": {"allowed_tools": {"mode": "any", "tools": ["get_weather"]}}}}
 """
 

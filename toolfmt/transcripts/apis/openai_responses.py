@@ -1,11 +1,14 @@
-"""OpenAI Responses: a request with `input` items, or the items alone.
+r"""OpenAI Responses: a request with `input` items, or the items alone.
 
 {"model": "gpt-5.1", "instructions": "Be brief.", "input": [
     {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Weather in Paris?"}]},
-    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "One call."}], "encrypted_content": "gAAAAABo"},
-    {"type": "function_call", "call_id": "call_A1", "name": "get_weather", "arguments": "{}", "status": "completed"},
+    {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "One call."}],
+     "encrypted_content": "gAAAAABo"},
+    {"type": "function_call", "id": "fc_1", "call_id": "call_A1", "name": "get_weather",
+     "arguments": "{\"city\":\"Paris\"}", "status": "completed"},
     {"type": "function_call_output", "call_id": "call_A1", "output": "18C"}],
- "tools": [{"type": "function", "name": "get_weather", "parameters": {"type": "object"}, "strict": true}]}
+ "tools": [{"type": "function", "name": "get_weather", "parameters": {"type": "object"}, "strict": true}],
+ "tool_choice": "auto", "parallel_tool_calls": true}
 """
 
 from __future__ import annotations

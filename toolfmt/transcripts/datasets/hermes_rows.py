@@ -2,8 +2,10 @@ r"""Rows of Hermes' function calling data: calls and results in Hermes' tags, to
 
 {"conversations": [
     {"from": "system", "value": "You are a function calling AI model. ... <tools>[{\"type\": ...}]</tools>"},
+    {"from": "human", "value": "Weather in Paris?"},
     {"from": "gpt", "value": "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {...}}\n</tool_call>"},
-    {"from": "tool", "value": "<tool_response>\n{\"name\": \"get_weather\", \"content\": \"18C\"}\n</tool_response>"}]}
+    {"from": "tool", "value": "<tool_response>\n{\"name\": \"get_weather\", \"content\": \"18C\"}\n</tool_response>"},
+    {"from": "gpt", "value": "Paris 18C."}]}
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 r"""ms-swift's rows, which are read as the ShareGPT rows that say the same.
 
 {"messages": [
+    {"role": "user", "content": "Weather in Paris?"},
     {"role": "tool_call", "content": "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}"},
-    {"role": "tool_response", "content": "18C"}, {"role": "assistant", "content": "Paris 18C."}],
+    {"role": "tool_response", "content": "18C"},
+    {"role": "assistant", "content": "Paris 18C."}],
  "rejected_response": "No idea.", "tools": "[{\"type\": \"function\", \"function\": {\"name\": \"get_weather\"}}]"}
 {"query": "Weather in Rome?", "response": "20C.", "history": [["Weather in Paris?", "18C."]]}
 {"conversation": [{"human": "Weather in Paris?", "assistant": "18C."}], "system": "Be brief."}

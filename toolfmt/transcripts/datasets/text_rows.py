@@ -1,4 +1,10 @@
-"""Training rows with calls in a text dialect, and with tools in the system text: Hermes' and ToolACE's.
+r"""Training rows with calls in a text dialect, and with tools in the system text.
+
+{"conversations": [
+    {"from": "system", "value": "Be brief.\n\n<tools>\n[{\"type\": \"function\", ...}]\n</tools>"},
+    {"from": "human", "value": "Weather in Paris?"},
+    {"from": "gpt", "value": "<tool_call>\n{\"name\": \"get_weather\", ...}\n</tool_call>"},
+    {"from": "tool", "value": "<tool_response>\n{\"name\": \"get_weather\", \"content\": \"18C\"}\n</tool_response>"}]}
 
 Tools at the end of the system text, as written here, are not text; tools
 in its middle are read, and the text stays unchanged.

@@ -2,8 +2,10 @@ r"""Rows of ToolACE: calls as a list of Python calls, results as JSON, tools in 
 
 {"system": "You are an expert. ... [{\"name\": \"get_weather\", \"parameters\": {\"type\": \"dict\", ...}}]",
  "conversations": [
+    {"from": "user", "value": "Weather in Paris?"},
     {"from": "assistant", "value": "[get_weather(city=\"Paris\")]"},
-    {"from": "tool", "value": "[{\"name\": \"get_weather\", \"results\": \"18C\"}]"}]}
+    {"from": "tool", "value": "[{\"name\": \"get_weather\", \"results\": \"18C\"}]"},
+    {"from": "assistant", "value": "Paris 18C."}]}
 """
 
 from __future__ import annotations

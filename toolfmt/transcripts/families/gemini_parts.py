@@ -4,9 +4,12 @@
 {"functionCall": {"id": "a1", "name": "get_weather", "args": {"city": "Paris"}}, "thoughtSignature": "c2ln"}
 {"functionResponse": {"id": "a1", "name": "get_weather", "response": {"output": "18C"},
     "parts": [{"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo"}}]}}
+{"functionResponse": {"name": "get_weather", "response": {"error": "unknown city"}}}
 {"fileData": {"mimeType": "image/jpeg", "fileUri": "https://example.com/a.jpg"}}
 
-And its own schemas, a subset of OpenAPI 3.0, as JSON Schema.
+And its own schemas, a subset of OpenAPI 3.0, as JSON Schema:
+{"type": "OBJECT", "properties": {"n": {"type": "INTEGER", "nullable": true, "minimum": "1"}}, "required": ["n"]}
+{"type": "object", "properties": {"n": {"type": ["integer", "null"], "minimum": 1}}, "required": ["n"]}
 """
 
 from __future__ import annotations

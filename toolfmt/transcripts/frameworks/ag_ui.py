@@ -2,11 +2,13 @@ r"""AG-UI's messages and tools, as a run's input has them: reasoning is a messag
 
 {"threadId": "t", "runId": "r", "messages": [
     {"id": "m1", "role": "user", "content": [
+        {"type": "text", "text": "Weather here?"},
         {"type": "image", "source": {"type": "url", "value": "https://e.com/a.png"}}]},
     {"id": "m2", "role": "reasoning", "content": "One call."},
-    {"id": "m3", "role": "assistant", "toolCalls": [
-        {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": "{\"city\":\"Paris\"}"}}]},
-    {"id": "m4", "role": "tool", "toolCallId": "a", "content": "18C"}],
+    {"id": "m3", "role": "assistant", "content": "Checking.", "toolCalls": [
+        {"id": "call_A1", "type": "function", "function":
+            {"name": "get_weather", "arguments": "{\"city\":\"Paris\"}"}}]},
+    {"id": "m4", "role": "tool", "toolCallId": "call_A1", "content": "18C"}],
  "tools": [{"name": "get_weather", "description": "Get the weather", "parameters": {"type": "object"}}]}
 """
 

@@ -1,9 +1,12 @@
 r"""LangChain's messages as written by `messages_to_dict`; those of `dumps` are read too.
 
-[{"type": "human", "data": {"content": [{"type": "image", "base64": "iVBORw0KGgo", "mime_type": "image/png"}]}},
- {"type": "ai", "data": {"content": [{"type": "reasoning", "reasoning": "One.", "extras": {"signature": "EqQB"}}],
+[{"type": "human", "data": {"type": "human", "content": [{"type": "text", "text": "Weather in Paris?"},
+    {"type": "image", "base64": "iVBORw0KGgo", "mime_type": "image/png"}]}},
+ {"type": "ai", "data": {"type": "ai", "content": "Checking.",
     "tool_calls": [{"type": "tool_call", "id": "call_A1", "name": "get_weather", "args": {"city": "Paris"}}],
-    "invalid_tool_calls": [{"type": "invalid_tool_call", "id": "call_B2", "name": "f", "args": "{\"city\": "}]}},
+    "invalid_tool_calls": [
+        {"type": "invalid_tool_call", "id": "call_B2", "name": "get_weather", "args": "{\"city\": ", "error": null}]}},
+ {"type": "tool", "data": {"type": "tool", "tool_call_id": "call_A1", "content": "18C", "status": "success"}},
  {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "AIMessage"], "kwargs": {"content": "Hi"}}]
 
 Blocks are the standard ones, and those of OpenAI's chat and of Anthropic.

@@ -1,13 +1,16 @@
 r"""pydantic-ai's ModelMessage: requests and responses, as written by `ModelMessagesTypeAdapter`.
 
 [{"kind": "request", "parts": [
+    {"part_kind": "system-prompt", "content": "Be brief."},
     {"part_kind": "user-prompt", "content": ["Weather here?",
-        {"kind": "binary", "data": "iVBORw0KGgo", "media_type": "image/png"}]}]},
+        {"kind": "binary", "data": "iVBORw0KGgo", "media_type": "image/png"}], "timestamp": "2026-11-21T00:00:00Z"}]},
  {"kind": "response", "parts": [
     {"part_kind": "thinking", "content": "One call.", "signature": "EqQB", "provider_name": "anthropic"},
-    {"part_kind": "tool-call", "tool_name": "get_weather", "args": "{\"city\":\"Paris\"}", "tool_call_id": "a"}]},
+    {"part_kind": "tool-call", "tool_name": "get_weather", "args": "{\"city\":\"Paris\"}",
+     "tool_call_id": "call_A1"}],
+    "model_name": "claude-sonnet-4-5", "finish_reason": "tool_call"},
  {"kind": "request", "parts": [
-    {"part_kind": "tool-return", "tool_name": "get_weather", "content": "18C", "tool_call_id": "a"}]}]
+    {"part_kind": "tool-return", "tool_name": "get_weather", "content": "18C", "tool_call_id": "call_A1"}]}]
 
 Each part of a request becomes a message. `instructions` of a request are
 instructions before it if they differ from those of the previous request.

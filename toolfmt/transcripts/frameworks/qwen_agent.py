@@ -1,9 +1,10 @@
-"""Qwen-Agent's messages, or a request with its functions: one call in a message, results of the role `function`.
+r"""Qwen-Agent's messages, or a request with its functions: one call in a message, results of the role `function`.
 
 {"messages": [
-    {"role": "user", "content": [{"image": "https://a.b/c.png"}]},
+    {"role": "user", "content": [{"text": "Weather here?"}, {"image": "https://a.b/c.png"}]},
     {"role": "assistant", "content": "Checking.", "reasoning_content": "One call.",
-        "function_call": {"name": "get_weather", "arguments": "{}"}, "extra": {"function_id": "call_A1"}},
+        "function_call": {"name": "get_weather", "arguments": "{\"city\": \"Paris\"}"},
+        "extra": {"function_id": "call_A1"}},
     {"role": "function", "name": "get_weather", "content": "18C", "extra": {"function_id": "call_A1"}}],
  "functions": [{"name": "get_weather", "parameters": {"type": "object"}}]}
 

@@ -1,13 +1,16 @@
 """The AI SDK's UIMessage, as stored by applications: one message for all steps of an answer, results with their calls.
 
-{"messages": [{"id": "m2", "role": "assistant", "parts": [
-    {"type": "step-start"},
-    {"type": "reasoning", "text": "One call.", "providerMetadata": {"anthropic": {"signature": "EqQB"}}},
-    {"type": "tool-get_weather", "toolCallId": "call_A1", "state": "output-available",
-        "input": {"city": "Paris"}, "output": "18C"},
-    {"type": "dynamic-tool", "toolName": "get_weather", "toolCallId": "call_B2", "state": "output-error",
-        "input": {"city": "Atlantis"}, "errorText": "unknown city"},
-    {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo"}]}]}
+{"messages": [
+    {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Weather?"}]},
+    {"id": "m2", "role": "assistant", "parts": [
+        {"type": "step-start"},
+        {"type": "reasoning", "text": "One call.", "providerMetadata": {"anthropic": {"signature": "EqQB"}}},
+        {"type": "tool-get_weather", "toolCallId": "call_A1", "state": "output-available",
+            "input": {"city": "Paris"}, "output": "18C"},
+        {"type": "step-start"},
+        {"type": "dynamic-tool", "toolName": "get_weather", "toolCallId": "call_B2", "state": "output-error",
+            "input": {"city": "Atlantis"}, "errorText": "unknown city"},
+        {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo"}]}]}
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """Inspect's ChatMessage, as in its logs: `messages` of a sample, or only the messages.
 
-[{"id": "m3", "role": "assistant", "source": "generate", "model": "openai/gpt-5.1", "content": [
+[{"id": "m2", "role": "user", "content": "Weather in Paris?"},
+ {"id": "m3", "role": "assistant", "source": "generate", "model": "openai/gpt-5.1", "content": [
     {"type": "reasoning", "reasoning": "gAAAAAB", "summary": "One call.", "redacted": true},
+    {"type": "image", "image": "data:image/png;base64,iVBORw0KGgo", "detail": "auto"},
     {"type": "audio", "audio": "data:audio/wav;base64,UklGRg", "format": "wav"}],
-    "tool_calls": [{"id": "a", "function": "get_weather", "arguments": {"city": "Paris"}, "type": "function"}]},
- {"id": "m4", "role": "tool", "tool_call_id": "a", "function": "get_weather", "content": "",
+    "tool_calls": [
+        {"id": "call_A1", "function": "get_weather", "arguments": {"city": "Paris"}, "type": "function"}]},
+ {"id": "m4", "role": "tool", "tool_call_id": "call_A1", "function": "get_weather", "content": "",
     "error": {"type": "timeout", "message": "too slow"}}]
 """
 

@@ -5,9 +5,15 @@
     declared("gemini", {"kind": "web_search", "max_uses": 3})
     ("googleSearch", {})
 
-A declaration in common terms is under `hosted` in `ToolDeclaration.extra`; a setting that an API lacks is lost, and
-reported as a change. For calls and results, a provider is a table of rows; each states the types of its parts, and
-the keys of a call's name, arguments and id, or of a result's content. Encrypted data are left out.
+A declaration in common terms is under `hosted` in `ToolDeclaration.extra`; a
+setting that an API lacks is lost, and reported as a change.
+
+    hosted({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "news"}}, ANTHROPIC)
+    (CallPart("web_search", {"query": "news"}, id="srvtoolu_1"),)
+
+A provider is a table of rows; each states the types of its parts, and
+the keys of a call's name, arguments and id, or of a result's content.
+Encrypted data (`encrypted_content`) are left out.
 """
 
 from __future__ import annotations

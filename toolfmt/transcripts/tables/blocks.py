@@ -3,12 +3,15 @@
     BLOCKS = PartTable("anthropic", (
         PartRow("text", TextPart, text("text")),
         PartRow("tool_use", CallPart, ident("id"), text("name", "name"), arguments("input")),
+        PartRow("tool_result", ResultPart, ident("tool_use_id"), content("content"), flag("is_error")),
     ))
     BLOCKS.read({"type": "tool_use", "id": "a", "name": "f", "input": {}, "caller": "x"})
     CallPart("f", {}, id="a", extra={"anthropic.caller": "x"})
+    BLOCKS.write(CallPart("f", {}, id="a", extra={"anthropic.caller": "x"}))
+    {"type": "tool_use", "id": "a", "name": "f", "input": {}, "caller": "x"}
 
 A field is two functions: one copies data of a block into a new part, the other copies data of a part
-into a new block. A table is compiled once, into readers for each type and writers for
+into a new block. A table is compiled once, into one reader for each type and one writer for
 each kind of part; irregular blocks have a pair of functions instead of fields.
 """
 
