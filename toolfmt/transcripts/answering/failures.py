@@ -1,7 +1,7 @@
 """Providers' errors: read as one record, written in each API's own shape.
 
     read_error({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
-    Failure(kind="overloaded", message="Overloaded", status=529)
+    Failure(kind="overloaded", message="Overloaded", status=503)
 
     WRITERS["gemini"](Failure(kind="overloaded", message="Overloaded"))
     {"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}}
