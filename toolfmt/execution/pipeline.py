@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
 
 import anyio
@@ -23,13 +23,14 @@ from toolfmt.execution.binding import own_copy
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate, Policy
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
-from toolfmt.execution.running import error_text
+from toolfmt.execution.running import error_text, in_thread, leaves
 from toolfmt.execution.values import clean, cut
 from toolfmt.model import ToolInvocation, ToolResult
 from toolfmt.schema.coercion import relax
 
 _T = TypeVar("_T")
 _Target: TypeAlias = ResolvedTool | UnrunnableError
+_Outcome: TypeAlias = tuple[ToolResult, FailureKind | None, tuple[Problem, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,33 +261,35 @@ class Pipeline:
             return await hooks.ask(hook, *arguments)
         raise ToolTimeoutError(f"timed out after {seconds:g} s")
 
-    async def _outcome(self, entry: CallInProgress) -> tuple[ToolResult, FailureKind | None, tuple[Problem, ...]]:
+    async def _outcome(self, entry: CallInProgress) -> _Outcome:
         prepared = entry.prepared
         if isinstance(prepared, UnrunnableError):
             entry.cause = prepared.cause
             return self._error(entry.call, error_text(prepared)), prepared.failure, prepared.problems
         assert prepared is not None  # noqa: S101 - admitted calls are
-        failure: FailureKind = prepared.failure
-        try:
-            if prepared.timeout is None:
+        with anyio.move_on_after(prepared.timeout):
+            try:
                 return hooks.addressed(await prepared.run(), entry.call), None, ()
-            with anyio.move_on_after(prepared.timeout) as scope:
-                return hooks.addressed(await prepared.run(), entry.call), None, ()
-            error: BaseException = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
-            failure = "timeout" if scope.cancelled_caught else failure
-        except (AgentStop, KeyboardInterrupt, GeneratorExit, anyio.get_cancelled_exc_class()):
-            raise
-        except BaseException as raised:  # noqa: BLE001 - a tool's code
-            for stop in _stops(raised):
+            except (AgentStop, KeyboardInterrupt, GeneratorExit, anyio.get_cancelled_exc_class()):
+                raise
+            except BaseException as error:  # noqa: BLE001 - a tool's code
+                return await self._raised(entry, error, prepared.failure)
+        entry.cause = ToolTimeoutError(f"timed out after {prepared.timeout:g} s")
+        return self._error(entry.call, str(entry.cause)), "timeout", ()
+
+    async def _raised(self, entry: CallInProgress, error: BaseException, failure: FailureKind) -> _Outcome:
+        """Describe what a tool has raised, in a thread: that runs the tool's code too."""
+        for stop in leaves(error):
+            if isinstance(stop, (AgentStop, KeyboardInterrupt)):
                 raise stop from None
-            error = raised
-            failure = "timeout" if isinstance(raised, ToolTimeoutError) else failure
-            failure = "waiting" if isinstance(raised, DeferredCall) else failure
-        if isinstance(error, UnrunnableError):  # the function's own types do not take the arguments
-            entry.cause = error.cause
-            return self._error(entry.call, error_text(error)), error.failure, error.problems
-        entry.cause = error
-        return self._error(entry.call, error_text(error)), failure, ()
+        unfit = error if isinstance(error, UnrunnableError) else None  # its own types do not take the arguments
+        entry.cause = error if unfit is None else unfit.cause
+        result = self._error(entry.call, await in_thread(partial(error_text, error)))
+        if unfit is not None:
+            return result, unfit.failure, unfit.problems
+        failure = "timeout" if isinstance(error, ToolTimeoutError) else failure
+        failure = "waiting" if isinstance(error, DeferredCall) else failure
+        return result, failure, ()
 
     async def _run_after_hooks(self, entry: CallInProgress) -> None:
         """Call the after-hooks with the record, then the guards."""
@@ -351,11 +354,3 @@ def _verdict(name: str, answer: object) -> hooks.Blocked | None:
 def _from_outside() -> bool:
     """Whether a cancellation comes from outside this task."""
     return anyio.current_effective_deadline() == -math.inf
-
-
-def _stops(error: BaseException) -> list[BaseException]:
-    """Find exceptions that end the run, also in an exception group of the tool."""
-    if isinstance(error, BaseExceptionGroup):
-        inner = cast("tuple[BaseException, ...]", error.exceptions)
-        return [stop for one in inner for stop in _stops(one)]
-    return [error] if isinstance(error, (AgentStop, KeyboardInterrupt)) else []

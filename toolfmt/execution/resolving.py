@@ -17,8 +17,7 @@ from toolfmt.execution.binding import Binding, binding, own_copy
 from toolfmt.execution.contracts import ToolServer
 from toolfmt.execution.hooks import ToolContext
 from toolfmt.execution.records import AgentStop, FailureKind
-from toolfmt.execution.running import RunPlace, check_seconds, error_text, in_thread, place_of, run
-from toolfmt.execution.values import result_of
+from toolfmt.execution.running import RunPlace, check_seconds, error_text, in_thread, place_of, result, run
 from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
 from toolfmt.schema.validation import problems
 from toolfmt.tools import ToolRegistry
@@ -133,10 +132,11 @@ class Resolver:
 
         async def ready() -> ToolResult:
             if local is not None:
-                bound = await _bound(local.binding, call, injected)
+                bind = partial(_bound, local.binding, call, injected)
+                bound = await in_thread(bind) if local.binding.runs_code else bind()
                 return await run(local.function, bound, call.name, local.place, limit)
             assert server is not None  # noqa: S101 - a tool has one or the other
-            return result_of(await server.call(own_copy(call), injected=injected), call.name, limit)
+            return await result(await server.call(own_copy(call), injected=injected), call.name, limit)
 
         return Prepared(seconds, ready, "raised" if server is None else "server_failed")
 
@@ -224,11 +224,10 @@ def _check(definition: ToolDefinition, call: ToolInvocation, local: LocalFunctio
         raise errors.ArgumentsError(call.name, wrong)
 
 
-async def _bound(binding: Binding, call: ToolInvocation, injected: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a function's arguments, in a thread if that runs foreign code; raises `UnrunnableError`."""
-    bind = partial(binding.bind, call.arguments, injected)
+def _bound(binding: Binding, call: ToolInvocation, injected: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a function's arguments; raises `UnrunnableError`."""
     try:
-        return await in_thread(bind) if binding.runs_code else bind()
+        return binding.bind(call.arguments, injected)
     except AgentStop:
         raise
     except errors.ArgumentsError as error:

@@ -16,7 +16,7 @@ import os
 import pickle
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
@@ -25,6 +25,7 @@ import anyio
 from anyio import from_thread, to_process
 from anyio.lowlevel import current_token
 
+from toolfmt import jsontext
 from toolfmt.errors import ExecutionError
 from toolfmt.execution.records import AgentStop
 from toolfmt.execution.values import collected, result_of, text_of
@@ -45,6 +46,29 @@ async def run(
 ) -> ToolResult:
     """Call a function and make a result of what it returns; raises what it raises."""
     return await PLACES[place](partial(function, **given), name, limit)
+
+
+async def result(value: object, name: str, limit: int | None) -> ToolResult:
+    """Make a result of a value, in a thread if that may run code of the value's type or take long."""
+    make = partial(result_of, value, name, limit)
+    return make() if _is_simple(value) else await in_thread(make)
+
+
+def _is_simple(value: object) -> bool:
+    """Whether a value is a small one of JSON's types."""
+    pending: list[object] = [value]
+    room = 1000
+    while pending:
+        one = pending.pop()
+        if room < 0 or (one is not None and type(one) not in _SIMPLE):
+            return False
+        inner = [*one, *one.values()] if jsontext.is_object(one) else one if jsontext.is_array(one) else ()
+        room -= len(inner)
+        pending.extend(inner)
+    return True
+
+
+_SIMPLE: Final = frozenset({str, int, float, bool, dict, list})
 
 
 def place_of(function: Callable[..., Any], wanted: object) -> RunPlace:
@@ -77,8 +101,21 @@ def is_generator(function: Callable[..., Any]) -> bool:
 
 def error_text(error: BaseException) -> str:
     """Describe an exception for a model: its text, with its type if the text is only a key."""
-    if isinstance(error, BaseExceptionGroup):
-        return "; ".join(map(error_text, cast("tuple[BaseException, ...]", error.exceptions)))
+    return "; ".join(map(_error_text, leaves(error)))
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield the exceptions of a group and of the groups in it; else the exception itself."""
+    pending = [error]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, BaseExceptionGroup):
+            pending.extend(reversed(cast("tuple[BaseException, ...]", one.exceptions)))
+        else:
+            yield one
+
+
+def _error_text(error: BaseException) -> str:
     text = text_of(error)
     if not text:
         return type(error).__name__
@@ -96,14 +133,14 @@ def _repr(error: BaseException) -> str:
 
 
 async def _in_loop(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:
-    return result_of(await _awaited(call(), limit), name, limit)
+    return await result(await _awaited(call(), limit), name, limit)
 
 
 async def _in_thread(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:
     value = await in_thread(partial(_attempt, call, name, limit))
     if isinstance(value, BaseException):
         raise value
-    return value if isinstance(value, ToolResult) else result_of(await _awaited(value, limit), name, limit)
+    return value if isinstance(value, ToolResult) else await result(await _awaited(value, limit), name, limit)
 
 
 async def _in_process(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:

@@ -77,7 +77,7 @@ def cut(content: JsonValue, limit: int | None, *, whole: bool = True) -> JsonVal
 def text_of(value: object) -> str:
     """Return the text of any object, even if its `__str__` fails."""
     try:
-        text = str(value)
+        text = str.__str__(str(value))
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - foreign `__str__`
