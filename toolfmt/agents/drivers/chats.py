@@ -49,6 +49,7 @@ class Chats:
         self._examples: Examples = examples
         self._format = TextChat(dialect, syntax, keeps=True)
         self._rules = text_rules(dialect, syntax)
+        self._manifest: tuple[Sequence[ToolDefinition], str] = ((), "")
 
     def write(
         self, messages: Sequence[Message], tools: Sequence[ToolDefinition]
@@ -90,7 +91,10 @@ class Chats:
         texts = {at: _own(message) for at, message in enumerate(messages) if message.role in ("system", "developer")}
         at = next((at for at, text in texts.items() if "tools" in text and placed(text, "") != text), None)
         at = next(iter(texts), None) if at is None else at
-        text = manifest(tools, template=self._template, examples=self._examples, **self._choice)
+        if self._manifest[0] != (offered := tuple(tools)):
+            text = manifest(tools, template=self._template, examples=self._examples, **self._choice)
+            self._manifest = offered, text
+        text = self._manifest[1]
         if at is None:
             prompt = placed("", text).lstrip()
             return [*([Message("system", (TextPart(prompt),))] if prompt else []), *messages]

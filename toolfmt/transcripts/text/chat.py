@@ -14,7 +14,7 @@ models' templates write them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -33,7 +33,7 @@ from toolfmt.transcripts.families.chat_request import functions_of
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.values import content_text, sound
 from toolfmt.transcripts.text.results import ResultReader, result_slots
-from toolfmt.transcripts.text.turns import Tools, Turns
+from toolfmt.transcripts.text.turns import Kept, Tools, Turns
 
 
 def offered(tools: Sequence[ToolDeclaration] | None) -> Tools:
@@ -59,6 +59,8 @@ class Texts:
         self._turns = Turns(dialect, syntax, keeps=keeps)
         self._results = ResultReader(syntax)
         self._readers = (self._results, *map(ResultReader, further))
+        self._written = Kept[list[str]](keeps=keeps)
+        self._found = Kept[tuple[ResultPart, ...]](keeps=keeps)
 
     def understand(self, messages: Sequence[Message], tools: Tools) -> None:
         """Take the texts of messages apart that were just read."""
@@ -83,8 +85,10 @@ class Texts:
                 pass
 
     def _answer(self, message: Message, text: str, part: ResultPart) -> None:
-        found = next((found for reader in self._readers if (found := reader.read(text)) is not None), None)
-        if found is None:
+        readers = self._readers
+        kept = self._found.get(text, {}, lambda: next(filter(None, (one.read(text) for one in readers)), ()))
+        found = tuple(map(replace, kept))
+        if not found:
             return
         message.role, message.parts = "tool", found
         for result in found:
@@ -125,14 +129,24 @@ class Texts:
         if not parts:
             return
         found = [_result(part, None if (at := answers[id(part)]) is None else calls[at]) for part in parts]
+        key = tuple(map(_key, found))
+        for one in self._written.get(key, tools, lambda: self._result_texts(found, parts, tools)):
+            yield Message("tool", (ResultPart((TextPart(one),)),))
+
+    def _result_texts(self, found: list[ToolResult], parts: list[ResultPart], tools: Tools) -> list[str]:
         text = self._dialect.results(found, tools)
         whole = len(found) == 1 or _said(self._results.read(text) or ()) == _said(parts)
-        for one in [text] if whole else [self._dialect.results([result], tools) for result in found]:
-            yield Message("tool", (ResultPart((TextPart(one),)),))
+        return [text] if whole else [self._dialect.results([result], tools) for result in found]
 
 
 def _said(parts: Sequence[ResultPart]) -> list[str]:
     return [sound(content_text(part.content, "")) for part in parts]
+
+
+def _key(result: ToolResult) -> Hashable:
+    content = result.content
+    whole = content if isinstance(content, str) else (jsontext.dumps(content),)
+    return result.name, result.id, result.is_error, whole
 
 
 def _kept(part: ResultPart, answers: dict[int, int | None], calls: list[CallPart | None]) -> bool:

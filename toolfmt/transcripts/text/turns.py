@@ -9,11 +9,11 @@ harmless, and what the dialect cannot hold is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
@@ -31,16 +31,40 @@ from toolfmt.transcripts.parts.values import argument_object
 
 SpokenPart: TypeAlias = TextPart | ReasoningPart | CallPart
 Tools: TypeAlias = Mapping[str, "ToolDefinition"]
+T = TypeVar("T")
 _ROOM: Final = 1 << 22
-"""Characters of the answers that are kept as they were read."""
+"""Characters of the texts for which is kept what was made of them."""
+
+
+class Kept(Generic[T]):
+    """Keeps what was made of the texts of a conversation that grows, if it `keeps` anything."""
+
+    def __init__(self, *, keeps: bool) -> None:
+        self._keeps = keeps
+        self._known: tuple[Tools, dict[Hashable, T]] = ({}, {})
+        self._room = _ROOM
+
+    def get(self, key: Hashable, tools: Tools, make: Callable[[], T]) -> T:
+        """Return what `make` has made for a key with the same tools."""
+        if not self._keeps:
+            return make()
+        offered, known = self._known
+        if offered is not tools:  # so that they are compared once for many texts
+            known = known if offered == tools else {}
+            self._known = tools, known
+        if key not in known:
+            self._room -= len(str(key))
+            if self._room < 0:
+                self._known, self._room = (tools, known := {}), _ROOM
+            known[key] = make()
+        return known[key]
 
 
 class Turns:
     """Reads and writes answers in one dialect; one that `keeps` them reads an answer that it is shown again once."""
 
     def __init__(self, dialect: Dialect[str], syntax: Syntax, *, keeps: bool = False) -> None:
-        self._keeps = keeps
-        self._kept: tuple[Tools, dict[str, list[SpokenPart]]] = ({}, {})
+        self._kept = Kept[list[SpokenPart]](keeps=keeps)
         self._dialect = dialect
         self._syntax = syntax
         self._server = syntax.forms[0].defaults.get("server")
@@ -55,14 +79,8 @@ class Turns:
 
     def read(self, text: str, tools: Tools) -> list[SpokenPart]:
         """Read an answer's parts in order; a call that cannot be used stays the text that it is."""
-        if not self._keeps:
-            return self._read(text, tools)
-        offered, known = self._kept
-        if offered != tools or (text not in known and sum(map(len, known)) > _ROOM):
-            self._kept = _, known = tools, {}
-        if text not in known:
-            known[text] = self._read(text, tools)
-        return [replace(part) for part in known[text]]
+        parts = self._kept.get(text, tools, lambda: self._read(text, tools))
+        return [replace(part) for part in parts]
 
     def _read(self, text: str, tools: Tools) -> list[SpokenPart]:
         parser = self._dialect.open_parser(ParserOptions(tools=tools))
