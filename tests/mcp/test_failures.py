@@ -83,7 +83,7 @@ BAD_ANSWERS = [
     '{"jsonrpc": "2.0", "id": 9999, "result": {"content": []}}',
     '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}}',
     '{"jsonrpc": "2.0", "id": IDENT, "error": {"code": "x"}}',
-    '{"jsonrpc": "2.0", "id": IDENT, "result": {"content": [{"type": "text", "text": "\\ud800"}]}}',
+    '{"jsonrpc": "2.0", "id": IDENT, "result": {"content": [], "structuredContent": {"a": "\\ud800"}}}',
     '{"jsonrpc": "2.0", "id": IDENT, "result": {"content": [], "structuredContent": {"a": NaN}}}',
     f'{{"jsonrpc": "2.0", "id": IDENT, "result": {{"content": [], "structuredContent": {"[" * 5_000}}}',
 ]
@@ -193,7 +193,7 @@ WRONG: list[tuple[Any, str]] = [
         "no answer within 3 s.*invalid message.*welcome",
     ),
     (_python("import time; time.sleep(60)"), "no answer within 3 s"),
-    (_python("import os; os.write(1, b'\\xff\\xfe\\n')"), "can't decode byte 0xff"),
+    (_python("import os; os.write(1, b'\\xff\\xfe\\n')"), "Connection closed; it sent an invalid message"),
     (["no-such-program"], "No such file or directory: 'no-such-program'"),
     ("http://127.0.0.1:9/mcp", "connection attempts failed.*at http://127.0.0.1:9/mcp"),
     ("/200", "text/html"),

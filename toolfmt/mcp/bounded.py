@@ -1,12 +1,15 @@
 """Run a server's program and pass on its stdout, with a maximum length of lines: `bounded.py N COMMAND`.
 
-The SDK's client keeps a line of any length in memory. This program runs between the two; it ends the server at a line
-that is too long, with a message on stderr. stdin is the server's own; of stderr, a file keeps the end.
+The SDK's client keeps a line of any length in memory, and rejects a message with a lone surrogate as a whole. This
+program runs between the two; it ends the server at a line that is too long, with a message on stderr, and marks what is
+no Unicode. stdin is the server's own; of stderr, a file keeps the end.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -20,6 +23,33 @@ _LOG: Final = 1 << 20
 """Bytes of stderr after which a file begins anew."""
 _PATIENCE: Final = 1.0
 """Seconds to wait for the rest of stderr, which a process that outlives the server may keep open."""
+
+MARK: Final = "\ufdd0"
+"""Stands for what is no Unicode; by its standard, no text that programs exchange has this character."""
+_SURROGATES: Final = re.compile(
+    r"[\ud800-\udfff]+|((?<!\\)(?:\\\\)*+)(?:(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""Bytes that are not UTF-8, and escapes of surrogates, each after all backslashes before it; a pair is a group."""
+_CUT: Final = re.compile(
+    r"(?<!\\)(?:\\\\)*+(\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)?)\Z"
+)
+"""The beginning, at the end of a piece, of an escape or of a pair of escapes."""
+
+
+class Marking:
+    """Writes JSON, piece by piece, with `MARK` for lone surrogates and bytes that are not UTF-8."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._rest = ""
+
+    def feed(self, piece: bytes | bytearray, *, last: bool = False) -> bytes:
+        """Return what is complete after a further piece; everything after the last one."""
+        text = self._rest + self._decoder.decode(piece, last)
+        cut = None if last else _CUT.search(text)
+        end = len(text) if cut is None else cut.start(1)
+        self._rest = text[end:]
+        return _SURROGATES.sub(lambda one: one[0] if one[2] else f"{one[1] or ''}{MARK}", text[:end]).encode()
 
 
 def copy_errors(source: int, target: int) -> None:
@@ -48,7 +78,7 @@ def main(longest: int, command: list[str]) -> int:
                 line += end
                 if len(line) > longest:
                     break
-                out.write(line + b"\n")
+                out.write(Marking().feed(line, last=True) + b"\n")
                 line.clear()
             else:
                 line += rest
@@ -58,7 +88,7 @@ def main(longest: int, command: list[str]) -> int:
                 sys.stderr.flush()
                 process.kill()
                 return 1
-        out.write(line)
+        out.write(Marking().feed(line, last=True))
         out.flush()
         code = process.wait()
         errors.join(_PATIENCE)

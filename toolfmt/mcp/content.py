@@ -67,9 +67,11 @@ def read_tool(
 def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[str]) -> ServerTool:
     try:
         item = listed.model_dump(mode="json", by_alias=True, exclude_none=True)
+        deep = jsontext.too_deep(item)
+        _ = deep or jsontext.dumps(item)
     except ValueError as error:  # a lone surrogate, for one
-        raise SchemaError(f"{name!r} is no JSON: {error}") from None
-    if jsontext.too_deep(item):
+        raise SchemaError(f"{name!r}: {error}") from None
+    if deep:
         raise SchemaError(f"{name!r}: it is nested more than {jsontext.MAX_NESTING} levels deep")
     schema, hidden = _hide(item["inputSchema"], inject)
     definition = tool({**item, "inputSchema": schema}, name=name, server=server)

@@ -27,8 +27,10 @@ from toolfmt.errors import (
     ToolTimeoutError,
     UnknownToolError,
     UnrepresentableError,
+    warn,
 )
 from toolfmt.execution.hooks import ToolContext
+from toolfmt.jsontext import encodable, is_array, is_object
 from toolfmt.mcp.content import ServerTool, read_answer, read_tool
 from toolfmt.mcp.session import REASON, Session
 from toolfmt.mcp.transports import Endpoint
@@ -185,6 +187,7 @@ class McpServer:
             )
         if scope.cancelled_caught:
             raise ToolTimeoutError(f"{call.name!r} of MCP server {self.name!r} took over {seconds:g} s")
+        _mend_text(answer, f"{call.name!r} of MCP server {self.name!r}")
         try:
             jsontext.dumps(answer)
         except UnrepresentableError as wrong:
@@ -192,6 +195,14 @@ class McpServer:
         if answer.get("resultType", "complete") != "complete":
             raise ServerError(self.name, f"the tool {call.name!r} asks for input, which nobody can give here")
         return read_answer(call, offer, answer)
+
+
+def _mend_text(answer: JsonObject, where: str) -> None:
+    """Write the replacement character, with a warning, for lone surrogates in a result's text; not in its data."""
+    for block in answer["content"] if is_array(answer.get("content")) else ():
+        if is_object(block) and isinstance(text := block.get("text"), str) and not encodable(text):
+            block["text"] = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            warn(f"{where}: a lone surrogate in the result's text was replaced")
 
 
 def _progress(injected: Mapping[str, Any]) -> ProgressFnT | None:

@@ -18,7 +18,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
 
 import toolfmt
-from toolfmt.errors import ServerError
+from toolfmt.errors import ServerError, warn
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.mcp.transports import Endpoint, Trace
 from toolfmt.model import JsonObject
@@ -173,6 +173,8 @@ class Session:
         for _ in range(MAX_PAGES):
             page = await client.list_tools(cursor=cursor)
             found += page.tools
+            while self._trace.unread:
+                warn(f"MCP server {self.name!r}: a tool is left out: {self._trace.unread.pop(0)}")
             size += sum(map(_length, page.tools))
             if len(found) > MAX_TOOLS or size > MAX_LIST:
                 raise ServerError(self.name, f"it lists more than {MAX_TOOLS} tools or {MAX_LIST} bytes of them")

@@ -13,6 +13,7 @@ a program's stderr, or a web server's status.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shutil
@@ -31,10 +32,15 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import MCPServer, Server
 from mcp.types import JSONRPCError, JSONRPCResponse
+from mcp.types.methods import validate_server_result
+from mcp.types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
+from pydantic import ValidationError
 
 from toolfmt.arguments import checked
+from toolfmt.jsontext import JsonObject, is_array
 from toolfmt.mcp import bounded
 from toolfmt.mcp.streams import Receiving, Sending
+from toolfmt.transcripts.parts.values import word
 
 if TYPE_CHECKING:
     from mcp.client import Transport
@@ -75,6 +81,8 @@ class Trace:
         self.output = ""
         self.noise = ""
         """Input that was not a message of the protocol."""
+        self.unread: list[str] = []
+        """Tools of a list that cannot be read, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +164,7 @@ async def _http(target: Remote, trace: Trace) -> AsyncGenerator[Any, None]:
     async def note(response: httpx2.Response) -> None:
         if response.request.method == "POST":
             trace.output = f"HTTP {response.status_code} {response.reason_phrase}" if response.is_error else ""
+        vars(response)["aiter_bytes"] = partial(_marked, response.aiter_bytes)
         vars(response)["aread"] = partial(_read, response)  # the SDK reads a body of any length
 
     def make_client(
@@ -175,6 +184,13 @@ async def _http(target: Remote, trace: Trace) -> AsyncGenerator[Any, None]:
         streamable_http_client(target.url, http_client=client, max_sse_event_size=MAX_EVENT) as streams,
     ):
         yield streams
+
+
+async def _marked(read: Callable[[], AsyncGenerator[bytes, None]]) -> AsyncGenerator[bytes, None]:
+    marking = bounded.Marking()
+    async for piece in read():
+        yield marking.feed(piece)
+    yield marking.feed(b"", last=True)
 
 
 async def _read(response: httpx2.Response) -> bytes:
@@ -211,8 +227,37 @@ class _Watched(Receiving):
             self._trace.ended.set()
             raise
         answer = getattr(item, "message", None)
+        if isinstance(answer, JSONRPCResponse):
+            answer.result = _unmarked(answer.result)
+            if is_array(tools := answer.result.get("tools")):
+                wrong = _wrong_tools(answer.result)  # for any of which the SDK would reject the list
+                answer.result["tools"] = [tool for at, tool in enumerate(tools) if at not in wrong]
+                self._trace.unread += wrong.values()
         if isinstance(answer, JSONRPCResponse | JSONRPCError) and str(answer.id) not in self._writer.sent:
             # The call that it was meant for would wait until its time is over.
             self._trace.noise = f"an answer with the id {answer.id!r}, which no request has"
             self._trace.ended.set()
         return item
+
+
+def _wrong_tools(result: JsonObject) -> dict[int, str]:
+    """Return the places of the tools that a list cannot have, each with the reason."""
+    version = LATEST_MODERN_VERSION if "resultType" in result else LATEST_HANDSHAKE_VERSION
+    found: dict[int, str] = {}
+    try:
+        validate_server_result("tools/list", version, result)
+    except ValidationError as error:
+        for one in error.errors():
+            match one["loc"]:
+                case ("tools", int(at), *field):
+                    name = word(result["tools"][at], "name") or f"the one at {at}"
+                    found.setdefault(at, ": ".join(filter(None, (repr(name), "/".join(map(str, field)), one["msg"]))))
+                case _:
+                    pass  # the SDK says what is wrong
+    return found
+
+
+def _unmarked(result: JsonObject) -> JsonObject:
+    """Return a result with a lone surrogate wherever a transport has marked one."""
+    text = json.dumps(result, ensure_ascii=False)
+    return json.loads(text.replace(bounded.MARK, "\ud800")) if bounded.MARK in text else result
