@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ import anyio
 import anyio.lowlevel
 import httpx2
 import pytest
+import uvicorn
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCRequest, JSONRPCResponse
 
@@ -327,3 +329,32 @@ def test_a_call_is_out_of_time_where_the_server_takes_no_message() -> None:
 
     with _hostile() as url:
         anyio.run(run, f"{url}/session")
+
+
+@pytest.mark.parametrize(
+    "sent", ["POST /mcp HTTP/1.1\r\nhost: a\r\n", "POST /mcp HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n\r\n{"]
+)
+def test_a_request_that_does_not_arrive_whole_is_cut_off(sent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "REQUEST_SECONDS", 1)
+    web = uvicorn.Server(serving.web_server(mcp_server(ToolRegistry(), name="none"), "127.0.0.1"))
+
+    async def run() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(web.serve, [listening])
+                async with await anyio.connect_tcp(*listening.getsockname()) as stream:
+
+                    async def drip() -> None:
+                        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                            while True:
+                                await stream.send(b"x")
+                                await anyio.sleep(0.1)
+
+                    await stream.send(sent.encode())
+                    tasks.start_soon(drip)
+                    with anyio.fail_after(30), suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                        while True:
+                            await stream.receive()
+                web.should_exit = True
+
+    anyio.run(run)

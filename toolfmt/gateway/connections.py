@@ -13,9 +13,9 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from toolfmt.connections import HeadsInTime
 from toolfmt.gateway.apis import asked_format
 from toolfmt.gateway.config import Config
 from toolfmt.gateway.journal import UNREAD_ANSWER, Entry
@@ -96,7 +96,7 @@ class _Framing(h11.Connection):
         return event
 
 
-class HttpConnection(_Read, H11Protocol):
+class HttpConnection(_Read, HeadsInTime):
     """A connection that is closed if the head of a request is not complete in time."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -104,21 +104,13 @@ class HttpConnection(_Read, H11Protocol):
         self.conn = _Framing(h11.SERVER, self.config.h11_max_incomplete_event_size)
         self._head = b""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn's
-        """Begin to wait for the first request, as uvicorn does for each further one."""
-        super().connection_made(transport)
-        self._wait(self.loop.time() + self.timeout_keep_alive)
-
     def data_received(self, data: bytes) -> None:
-        """Read bytes; a part of a head does not prolong the wait."""
-        end = None if self.timeout_keep_alive_task is None else self.timeout_keep_alive_task.when()
+        """Read bytes; those of a head are kept until it is complete."""
         if self.conn.their_state is h11.IDLE:
             self._head += data
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._head = b""
-        if end is not None and self.timeout_keep_alive_task is None and self.conn.their_state is h11.IDLE:
-            self._wait(end)
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP with an error of the API that its path, as far as there is one, belongs to."""
@@ -141,9 +133,6 @@ class HttpConnection(_Read, H11Protocol):
         first, *lines = self._head.decode("latin-1").split("\n")
         path = unquote((*first.split(), "", "")[1]).partition("?")[0]
         return asked_format(path, {line.partition(":")[0].strip().lower() for line in lines})
-
-    def _wait(self, end: float) -> None:
-        self.timeout_keep_alive_task = self.loop.call_at(end, self.timeout_keep_alive_handler)
 
 
 class SocketConnection(_Read, WebSocketsSansIOProtocol):

@@ -30,6 +30,7 @@ from mcp.server import Server
 
 import toolfmt
 from toolfmt.arguments import checked
+from toolfmt.connections import RequestsInTime
 from toolfmt.execution.events import ExecutionEvent, ToolProgress
 from toolfmt.execution.executor import Executor
 from toolfmt.execution.records import AgentStop, ToolExecution
@@ -49,6 +50,8 @@ MAX_CALLS: Final = 1000
 """Maximum number of calls that run at once, and of answers that a client does not read before more is read."""
 MAX_BODY: Final = 4 * 1024 * 1024
 """Maximum bytes of an HTTP request's body."""
+REQUEST_SECONDS: Final = 60
+"""Seconds in which the head of an HTTP request must arrive, and then its body."""
 MAX_CONNECTIONS: Final = 2000
 """Maximum number of HTTP connections, and of sessions."""
 
@@ -213,7 +216,13 @@ def web_server(server: Server[Any], host: str) -> uvicorn.Config:
     app = server.streamable_http_app(
         streamable_http_path=PATH, host=host, max_request_body_size=MAX_BODY, max_sessions=MAX_CONNECTIONS
     )
-    return uvicorn.Config(app, log_level="warning", limit_concurrency=MAX_CONNECTIONS)
+    return uvicorn.Config(
+        app,
+        http=RequestsInTime,
+        log_level="warning",
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_keep_alive=REQUEST_SECONDS,
+    )
 
 
 async def _over_http(server: Server[Any], host: str, port: int) -> None:
