@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import errno
+import os
 import sys
 import typing
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ from functools import cache, partial, wraps
 from inspect import isclass, iscoroutinefunction, signature
 from itertools import chain, repeat
 from numbers import Integral, Real
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -83,6 +86,16 @@ def check_text(text: object, what: str = "a piece of an answer") -> None:
     elif text is None:
         advice = ": a message without content has its calls beside it; give the whole response to toolfmt.read_answer"
     raise TypeError(f"{what} is a str, not {kind}{advice}")
+
+
+def path_of(name: str | os.PathLike[str]) -> Path:
+    """Return a path; raises OSError also for one that no file can have, for which Python has other errors."""
+    try:
+        if b"\0" not in os.fsencode(name):
+            return Path(name)
+    except UnicodeEncodeError:
+        pass
+    raise OSError(errno.EINVAL, "no file can have this name", os.fspath(name))
 
 
 def _checked(made: Any, advice: Mapping[str, str]) -> Any:

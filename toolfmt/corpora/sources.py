@@ -9,6 +9,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Final
 
+from toolfmt.arguments import path_of
 from toolfmt.errors import CorpusError
 
 STDIN: Final = "<stdin>"
@@ -79,11 +80,11 @@ def is_known(name: str) -> bool:
 
 
 def _files(path: str, left: list[str]) -> Iterator[Source]:
-    if has_magic(path) and not Path(path).exists():
+    folder = path_of(path)
+    if has_magic(path) and not folder.exists():
         for name in sorted(glob(path, recursive=True)):  # noqa: PTH207 - a pattern may be absolute
             yield from _files(name, left)
         return
-    folder = Path(path)
     if not folder.is_dir():
         yield Source(path, folder.name)
         return

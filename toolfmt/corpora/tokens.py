@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
+from toolfmt.arguments import path_of
 from toolfmt.conversation import CallPart, JsonPart, ReasoningPart, RefusalPart, ResultPart, TextPart, Transcript
 from toolfmt.errors import CorpusError, MissingExtraError
 from toolfmt.transcripts.parts.values import json_text
@@ -44,7 +44,7 @@ def load(tokenizer: str) -> Any:
         made = import_module("tokenizers").Tokenizer
     except ImportError:
         raise MissingExtraError("a tokenizer", "tokens") from None
-    path = Path(tokenizer)
+    path = path_of(tokenizer)
     path = path / "tokenizer.json" if path.is_dir() else path
     try:
         text = path.read_text("utf-8")

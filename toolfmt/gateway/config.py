@@ -27,13 +27,13 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from math import inf
-from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeAlias
 from urllib.parse import urlsplit
 
 import regex
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from toolfmt.arguments import path_of
 from toolfmt.errors import ParseError, ToolFmtError, close_names, did_you_mean
 from toolfmt.gateway.apis import APIS
 from toolfmt.lookup.registry import AUTO, default_registry
@@ -80,7 +80,7 @@ def secret(holder: Back | ClientKey, *place: int | str) -> str | None:
     elif (file := holder.key_file) is not None:
         field, advice, place_of_key = "key_file", "", f"the file {file}"
         try:
-            key = Path(file).read_text("utf-8")
+            key = path_of(file).read_text("utf-8")
         except UnicodeDecodeError:
             raise FieldError(f"the key cannot be read: {file} is not UTF-8 text", *place, field) from None
         except OSError as error:

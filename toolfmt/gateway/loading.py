@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
+from toolfmt.arguments import path_of
 from toolfmt.errors import ParseError, close_names, did_you_mean
 from toolfmt.gateway.config import Back, ClientKey, Config, FieldError, ModelRoute, Redaction
 
@@ -47,7 +48,7 @@ def load_config(path: str | Path, **changes: object) -> Config:
     Raises OSError, or `ParseError` with the file, the line and the field of what is wrong.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = path_of(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ParseError(f"{path}: a configuration is TOML, which is UTF-8: {error}") from None
     try:

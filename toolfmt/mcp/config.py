@@ -15,13 +15,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final, cast
 
 from mcp import StdioServerParameters
 
 from toolfmt import jsontext
-from toolfmt.arguments import checked
+from toolfmt.arguments import checked, path_of
 from toolfmt.errors import ParseError, not_utf8
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.mcp.transports import Remote, Target, is_address
@@ -44,7 +43,7 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str,
         if not isinstance(wrapped, Mapping):
             raise ParseError(f"{key!r} must be an object of servers by name, not {wrapped!r:.80}")
         return _read_servers(cast("Mapping[str, Any]", wrapped), "")
-    path = Path(config)
+    path = path_of(config)
     try:
         value = jsontext.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any, Final, TypeAlias, cast
 
 from toolfmt import jsontext
-from toolfmt.arguments import checked
+from toolfmt.arguments import checked, path_of
 from toolfmt.errors import DuplicateToolError, MissingExtraError, ParseError, SchemaError, ToolFmtError, not_utf8
 from toolfmt.model import JsonObject, JsonValue, ToolDefinition
 from toolfmt.tools.functions import from_class, from_function
@@ -154,7 +154,7 @@ def _read_named(text: str) -> tuple[Found, ...]:
 
 
 def _read_file(path: str | Path, _: str) -> tuple[Found, ...]:
-    path = Path(path)
+    path = path_of(path)
     try:
         return read_text(path.read_text(encoding="utf-8-sig"), file_decoder(path))
     except UnicodeDecodeError as error:

@@ -35,7 +35,7 @@ from toolfmt.agents.drivers.turns import AnswerMessage, played
 from toolfmt.agents.loop import AgentLoop, as_tool
 from toolfmt.agents.runtime import Runtime
 from toolfmt.agents.state import AgentState, Step
-from toolfmt.arguments import checked
+from toolfmt.arguments import checked, path_of
 from toolfmt.errors import DuplicateToolError, ExecutionError, MissingExtraError, ParseError, SchemaError, ToolFmtError
 from toolfmt.execution.events import AnswerReceived, InferenceRequestStarted
 from toolfmt.jsontext import is_array
@@ -175,7 +175,7 @@ class Script:
 @checked
 def scripted(path: str | Path) -> Script:
     """Read a script from a file; raises OSError, or `ParseError`, which names the file and the place."""
-    path = Path(path)
+    path = path_of(path)
     decode = _DECODERS.get(path.suffix.lower(), jsontext.loads)
     try:
         return read_script(decode(path.read_text(encoding="utf-8")))

@@ -26,7 +26,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from toolfmt.arguments import checked
+from toolfmt.arguments import checked, path_of
 from toolfmt.execution.events import log
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import Candidate
@@ -83,12 +83,13 @@ class ProjectBoundaries:
     ) -> None:
         """By tool name, `parameters` lists the arguments that are paths, and `text` those that are not.
 
-        Relative paths are resolved from `base`, by default the first root. Raises ValueError without a root.
+        Relative paths are resolved from `base`, by default the first root. Raises ValueError without a root, and
+        OSError for one that no folder can be.
         """
-        self._roots = [_real(Path(root).absolute()) for root in roots]
+        self._roots = [_real(path_of(root).absolute()) for root in roots]
         if not self._roots:
             raise ValueError("roots must name at least one folder")
-        self._base = Path(base).absolute() if base is not None else self._roots[0]
+        self._base = path_of(base).absolute() if base is not None else self._roots[0]
         self._paths = {tool: frozenset(names) for tool, names in (parameters or {}).items()}
         self._text = {tool: frozenset(names) for tool, names in (text or {}).items()}
         self.argument_names = {

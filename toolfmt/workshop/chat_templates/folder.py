@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from toolfmt import jsontext
+from toolfmt.arguments import path_of
 from toolfmt.errors import ParseError, TemplateError, UnsafeInputError, not_utf8
 from toolfmt.model import JsonObject, JsonValue
 
@@ -73,7 +74,7 @@ def read_folder(path: str | Path) -> TokenizerFolder:
     Raises OSError for a path that is not there, `ParseError` for a file that is not what its name says, `TemplateError`
     where no template is found or one is for another library.
     """
-    place = Path(path)
+    place = path_of(path)
     if place.is_dir():
         names = (*_IN_JSON, _MODEL, _SPECIAL)
         found = _described(place, {name: _object(place / name) for name in names if (place / name).is_file()})
