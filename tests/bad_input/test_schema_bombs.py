@@ -530,3 +530,61 @@ def test_arguments_that_are_too_deep_are_a_problem_and_do_not_end_the_process(le
         schema = {"type": "object", "properties": {"s": s}, "$defs": {"rows": rows}}
         (problem,) = problems(ToolDefinition(name="f", parameters=schema), {"s": value})
         assert (problem.keyword, problem.message) == ("limit", "the arguments are nested more than 160 levels deep")
+
+
+MANY = r"(?!(?:a|aa)+$b)"
+"""A pattern that takes many steps for a text of `a`, and fits it."""
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"uniqueItems": True}, [10**20 + one for one in range(4_000)]),
+        ({"uniqueItems": True}, [2**63 + one for one in range(2_000)]),
+        ({"uniqueItems": True}, [{"k": [-(10**4_000) - one]} for one in range(200)]),
+        ({"items": {"uniqueItems": True}}, [[10**1_000 + one for one in range(300)]]),
+        ({"items": {"minimum": 1}}, [10**4_000] * 2_000),
+        ({"items": {"minimum": 1}}, [1, *[10**4_000] * 2_000, "x"]),
+        ({"items": {"maximum": 10**4_000}}, [1] * 2_000),
+        ({"allOf": [{"multipleOf": 7**300 + one} for one in range(2_000)]}, 10**4_000),
+        ({"pattern": "|".join(f"a{one}.*b" for one in range(3_000))}, "a1" * 20_000),
+        ({"patternProperties": {"|".join(f"a{one}.*b" for one in range(3_000)): TEXT}}, {"a1" * 20_000: 1}),
+        ({"propertyNames": {"pattern": "|".join(f"a{one}.*b" for one in range(3_000))}}, {"a1" * 20_000: 1}),
+        ({"propertyNames": {"pattern": MANY}}, {"a" * one: 1 for one in range(2_000)}),
+        ({"propertyNames": {"enum": [f"k{one}" for one in range(5_000)]}}, {f"k{one}": 1 for one in range(5_000)}),
+    ],
+    ids=map(str, range(13)),  # not of the numbers' digits
+)
+def test_what_takes_long_to_compare_counts_for_more_than_a_visit(schema: dict[str, Any], value: Any) -> None:
+    (tool,) = tools([{"name": "bomb", "parameters": {"type": "object", "properties": {"a": schema}}}])
+    (problem,) = problems(tool, {"a": value})
+    assert (problem.keyword, problem.pointer) == ("limit", "")
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"uniqueItems": True}, [2**62 + one for one in range(20_000)]),
+        ({"uniqueItems": True}, [{"id": str(10**30 + one)} for one in range(5_000)]),
+        ({"uniqueItems": True, "items": {"minimum": 0}}, [10**30 + one for one in range(500)]),
+        ({"pattern": "^.{1,5000}$"}, "x" * 5_000),
+        ({"pattern": r"^[\w\-]{1,64}( [\w\-]{1,64})*$"}, "word " * 20_000 + "x"),
+        ({"propertyNames": {"pattern": "^k[0-9]{1,20}$"}}, {f"k{one}": 1 for one in range(20_000)}),
+        ({"maximum": 10**40}, 10**39),
+    ],
+)
+def test_honest_lists_and_texts_of_some_length_are_checked(schema: dict[str, Any], value: Any) -> None:
+    (tool,) = tools([{"name": "f", "parameters": {"type": "object", "properties": {"a": schema}}}])
+    assert problems(tool, {"a": value}) == ()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "contains": {"type": "integer"}, "minContains": 10**18},
+        {"allOf": [{"multipleOf": 10**300 + one} for one in range(1_000)]},
+    ],
+)
+def test_an_example_of_large_numbers_takes_few_steps(schema: dict[str, Any]) -> None:
+    (tool,) = tools([{"name": "f", "parameters": {"type": "object", "properties": {"a": schema}, "required": ["a"]}}])
+    assert steps(lambda: manifest([tool], dialect="hermes")) < 3_000_000

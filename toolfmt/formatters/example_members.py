@@ -178,10 +178,12 @@ class Lists:
         items: list[JsonValue] = []
         taken: set[str] = set()
         streams: dict[int, _Fresh] = {}
-        special = max(len(self.suggested), offset + len(self.contained), len(self.prefix))
+        special = max(len(self.suggested), len(self.prefix))
+        contained = offset + len(self.contained)
         for index in range(length):
             # All items of a schema share one stream, so that their values differ.
-            stream = streams.setdefault(index if index < special else -1, self._stream(index, offset))
+            shared = -1 if index >= contained else -2
+            stream = streams.setdefault(index if index < special else shared, self._stream(index, offset))
             if self.builder.is_over or not stream.has(0):
                 break
             repeats = index < len(self.suggested) and not self.unique

@@ -137,9 +137,12 @@ def _types(left: Any, right: Any) -> list[str]:
 
 
 def _multiple(left: Any, right: Any) -> Any:
-    if isinstance(left, int) and isinstance(right, int):
-        return math.lcm(left, right)
-    return max(left, right)
+    whole = isinstance(left, int) and isinstance(right, int) and max(left, right) < _LARGE
+    return math.lcm(left, right) if whole else max(left, right)
+
+
+_LARGE: Final = 1 << 256
+"""From here on, two multiples have none in common that an example could be."""
 
 
 _JOINS: Final[dict[str, Callable[[Any, Any], Any]]] = {

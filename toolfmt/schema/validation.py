@@ -21,11 +21,12 @@ from toolfmt import jsontext
 from toolfmt.errors import Problem, SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import token
 from toolfmt.model import JsonObject, ToolDefinition
+from toolfmt.schema.costs import BACKTRACKED
 from toolfmt.schema.places import kind_of, reach
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import modernise
 from toolfmt.schema.walk import as_list, as_object, pointer
-from toolfmt.schema.work import BACKTRACKED, MAX_WORK, SchemaWork, check_work
+from toolfmt.schema.work import MAX_WORK, SchemaWork, check_work
 
 _BACKTRACK_LIMIT: Final = 10_000
 """Steps of a pattern with look-around or back-references; all others run in linear time anyway."""

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 from toolfmt.errors import SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import MAX_NESTING, is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
+from toolfmt.schema.costs import CHUNK, Cost, cost_of, keys_of, length_of, patterns, size_of
 from toolfmt.schema.patterns import compile_time
 from toolfmt.schema.refs import resolve
 from toolfmt.schema.walk import SchemaPlace, as_list, as_object, pointer, subschemas, values_in
@@ -39,13 +40,7 @@ _LATE: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """What asks all that is combined again, to find what it left."""
 _OF_MEMBERS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
 _OF_ITEMS: Final = frozenset({"prefixItems", "items", "additionalItems", "contains", "unevaluatedItems"})
-_STEPS: Final = 2_000
-"""What a pattern that has to be backtracked counts for; others take their time by the text's length."""
-_CHUNK: Final = 64
-"""Characters that are matched against a pattern in the time of a visit."""
-BACKTRACKED: Final = re.compile(r"\(\?<?[=!]|\\[1-9k]")
-"""What a pattern has that does not run in linear time: look-around and back-references."""
-
+_LONG_NUMBER: Final = re.compile(r"\d{19}")
 _DEEPEST: Final = 50
 """Levels of a schema at which its visits are worked out beforehand."""
 
@@ -64,7 +59,7 @@ class SchemaWork:
         self._root = schema
         self._visits: dict[int, Visits] = {}
         self._beside: dict[int, tuple[JsonObject, ...]] = {}
-        self._costs: dict[int, _Cost] = {}
+        self._costs: dict[int, Cost] = {}
         self._names: dict[str, list[JsonObject]] | None = None
 
     def check(self) -> None:
@@ -76,7 +71,7 @@ class SchemaWork:
             if not is_object(start) or id(start) in seen:
                 continue
             seen.add(id(start))
-            compiling += sum(map(compile_time, _patterns(start)))
+            compiling += sum(map(compile_time, patterns(start)))
             if compiling > MAX_COMPILING:
                 raise SchemaError(
                     f"at {pointer(place)}: the patterns take too long to compile: shorten their repetitions"
@@ -97,8 +92,9 @@ class SchemaWork:
     def fits(self, value: JsonValue, most: int) -> bool:
         """Whether a value takes no more than `most` visits; quick if its size shows it."""
         text = repr(value)
-        values = 1 + sum(map(text.count, ",[{")) + len(text) // _CHUNK
-        return self._each * values <= most or self.of(value, most) <= most
+        values = 1 + sum(map(text.count, ",[{")) + len(text) // CHUNK
+        quick = self._each * values <= most and not _LONG_NUMBER.search(text)
+        return quick or self.of(value, most) <= most
 
     @cached_property
     def _each(self) -> float:
@@ -145,11 +141,11 @@ class SchemaWork:
                 (node, times * each) for start, times in starts.values() for node, each in self.visits(start).nodes
             ]
             costs = [(self._cost(node), times) for node, times in nodes]
-            whole = _size(value) if any(cost.whole for cost, _ in costs) else 0
+            whole = size_of(value) if any(cost.whole for cost, _ in costs) else 0
             total += count * sum(times * cost.of(value, whole) for cost, times in costs)
             if is_object(value):
                 named = sum(times * self._of_names(node) for node, times in nodes)
-                total += named and named * _keys(value)
+                total += named and named * keys_of(value)
                 nodes = [one for one in nodes if not _OF_MEMBERS.isdisjoint(one[0])]
                 looked += len(value) * len(nodes)
             elif is_array(value):
@@ -166,16 +162,16 @@ class SchemaWork:
                 pending.extend(self._items(value, nodes))
         return total
 
-    def _cost(self, node: JsonObject) -> _Cost:
+    def _cost(self, node: JsonObject) -> Cost:
         known = self._costs.get(id(node))
         if known is None:
-            known = self._costs[id(node)] = _cost(node)
+            known = self._costs[id(node)] = cost_of(node)
         return known
 
     def _at_most(self, node: JsonObject) -> int:
         """Return the cost of a visit for each value and chunk in what is checked."""
         cost = self._cost(node)
-        return cost.always + len(node) + cost.text + cost.keys + cost.whole * MAX_NESTING
+        return cost.always + len(node) + cost.text + cost.keys + int(cost.chunk) + cost.whole * MAX_NESTING
 
     def visits(self, start: JsonObject) -> Visits:
         """Count the visits of one value from a subschema on; raises OverflowError beyond `MAX_VISITS`."""
@@ -218,14 +214,20 @@ class SchemaWork:
         rest = value[special:]
         starts = _merged((sub, times) for node, times in nodes for sub in _item(node, special))
         plain = [item for item in rest if not isinstance(item, (dict, list))]
-        if plain:
-            longest = max((item for item in plain if isinstance(item, str)), key=len, default=plain[0])
-            yield longest, len(plain), starts
+        texts = [item for item in plain if isinstance(item, str)]
+        if texts:
+            yield max(texts, key=len), len(texts), starts
+        if len(plain) > len(texts):
+            others = (item for item in plain if not isinstance(item, str))
+            yield max(others, key=length_of), len(plain) - len(texts), starts
         yield from ((item, 1, starts) for item in rest if isinstance(item, (dict, list)))
 
     def _of_names(self, node: JsonObject) -> int:
         names = node.get("propertyNames")
-        return self.visits(names).total if is_object(names) else 0
+        if not is_object(names):
+            return 0
+        costs = [(self._cost(each), times) for each, times in self.visits(names).nodes]
+        return sum(times * (cost.always + cost.text + int(cost.chunk)) for cost, times in costs)
 
     def _combined(self, node: JsonObject) -> tuple[JsonObject, ...]:
         """Return the subschemas that the same value is held against."""
@@ -277,63 +279,6 @@ def check_work(name: str, schema: JsonObject) -> None:
         SchemaWork(schema).check()
     except SchemaError as error:
         raise SchemaError(f"the schema of tool {name!r}, {error}") from None
-
-
-def _patterns(node: JsonObject) -> list[str]:
-    patterns = [node.get("pattern"), *as_object(node.get("patternProperties"))]
-    return [one for one in patterns if isinstance(one, str)]
-
-
-class _Cost(NamedTuple):
-    """What a visit of one schema counts for, by what is held against it."""
-
-    always: int
-    text: int
-    """Added for a text."""
-    chunk: int
-    """Characters of a text that add one."""
-    keys: int
-    """Added for each `_CHUNK` of an object's keys."""
-    whole: int
-    """Added for each `_CHUNK` of a list or an object: it is compared as a whole so often."""
-
-    def of(self, value: JsonValue, whole: int) -> int:
-        """Return the cost for a value whose size is `whole`."""
-        if isinstance(value, str):
-            return self.always + self.text + len(value) // self.chunk
-        if is_object(value):
-            return self.always + self.whole * whole + (self.keys and self.keys * _keys(value))
-        return self.always + (self.whole * whole if is_array(value) else 0)
-
-
-def _cost(node: JsonObject) -> _Cost:
-    backtracked = [pattern for pattern in _patterns(node) if BACKTRACKED.search(pattern)]
-    own = node.get("pattern")
-    matched = own is not None or "format" in node
-    keys = as_object(node.get("patternProperties"))
-    always = 1 + sum(len(as_list(node.get(key))) for key in ("enum", "required"))
-    for key in ("dependentRequired", "dependencies"):
-        always += sum(map(len, filter(is_array, as_object(node.get(key)).values())))
-    return _Cost(
-        always=always,
-        text=_STEPS * (own in backtracked),
-        chunk=_CHUNK if matched else _CHUNK * _CHUNK,
-        keys=len(keys) + (_STEPS - 1) * sum(one in backtracked for one in keys),
-        whole=sum(isinstance(one, (dict, list)) for one in (*as_list(node.get("enum")), node.get("const")))
-        + ("uniqueItems" in node),
-    )
-
-
-def _keys(value: JsonObject) -> int:
-    return sum(1 + len(key) // _CHUNK for key in value)
-
-
-def _size(value: JsonValue) -> int:
-    """Count the values in a value, and the chunks of its texts."""
-    return sum(
-        1 + (_keys(one) if is_object(one) else len(one) // _CHUNK if isinstance(one, str) else 0)
-        for one in values_in(value)
-    )
 
 
 def _member(node: JsonObject, key: str) -> Iterator[Any]:
