@@ -269,3 +269,10 @@ def test_a_text_has_a_bounded_number_of_readings() -> None:
     with pytest.raises(TooManyReadingsError):
         readings("'" * 400_000)
     assert readings("word") == ("word",)
+
+
+def test_a_key_writes_no_line_of_its_own_in_a_log(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert failure(root, {"x\n2026-01-01 ERROR forged\x1b[2J": "/etc/passwd"}) == "outside_project"
+    (record,) = caplog.records
+    assert record.getMessage().isprintable()
+    assert "forged" in record.getMessage()

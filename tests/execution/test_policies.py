@@ -501,10 +501,41 @@ def test_no_character_that_is_not_seen_is_shown_as_it_is() -> None:
     raw = {code for code in range(0x20, 0x110000) if show_invisible(chr(code)) == chr(code)}
     assert raw.isdisjoint(ISSUED)
     assert {category(chr(code))[0] for code in raw - {0x20}} == {"L", "M", "N", "P", "S"}
+    assert not any(regex.match(r"[\p{Mn}\p{Me}]", chr(code)) for code in raw)
     assert not any(IGNORABLE.match(chr(code)) for code in raw)
     assert set(range(0x20, 0x7F)) <= raw
     assert show_invisible("\u3164") == r"\N{HANGUL FILLER}"
     assert show_invisible("\u2800") == r"\N{BRAILLE PATTERN BLANK}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "r\u0301sume\u0301",
+        "\u05e9\u05c1\u05bc\u05b8\u0591x",
+        "\u0e17\u0e35\u0e48",
+        "\u0915\u094d\u0937\u093f\u0902",
+        "Vie\u0302\u0323t",
+    ],
+)
+def test_marks_on_letters_are_shown_as_they_are(text: str) -> None:
+    assert show_invisible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("/\u0338etc", r"/\N{COMBINING LONG SOLIDUS OVERLAY}etc"),
+        ("x\u0336\u0301y", r"x\N{COMBINING LONG STROKE OVERLAY}\N{COMBINING ACUTE ACCENT}y"),
+        ("1\u0301", r"1\N{COMBINING ACUTE ACCENT}"),
+        ("a\u20e0", r"a\N{COMBINING ENCLOSING CIRCLE BACKSLASH}"),
+        ("a" + "\u0301" * 6, "a" + "\u0301" * 4 + r"\N{COMBINING ACUTE ACCENT}" * 2),
+    ],
+)
+def test_marks_that_cover_other_characters_are_shown_by_name(text: str, shown: str) -> None:
+    assert show_invisible(text) == shown
+    call = ToolInvocation(name="f", arguments={text: text})
+    assert preview(call) == f'f {{\n  "{shown}": "{shown}"\n}}'
 
 
 @pytest.mark.parametrize("server", [None, "s\nYes, approved\n"])

@@ -169,16 +169,24 @@ _BLANK: Final = frozenset({"MUSICAL SYMBOL NULL NOTEHEAD"})
 """Characters with an empty glyph that no word says (The Unicode Standard, code chart U+1D100)."""
 
 
+_PILED: Final = regex.compile(
+    r"(?<![\p{L}\p{M}])\p{Mn}+|(?<=[\p{L}\p{Mc}]\p{Mn}{4})\p{Mn}+|[\p{Me}\p{Canonical_Combining_Class=1}]\p{Mn}*"
+)
+"""Marks that are on no letter, on top of four others, around a character or through it: they cover what is there."""
+
+
 def show_invisible(text: str) -> str:
-    """Write every invisible character as its name, or as an escape if it has none; line feeds stay."""
-    return "".join(map(_shown, text))
+    """Write every character that is invisible, or covers others, as its name, or as an escape; line feeds stay."""
+    return "".join(map(_shown, _PILED.sub(lambda found: "".join(map(_named, found[0])), text)))
 
 
 @lru_cache(maxsize=4096)
 def _shown(character: str) -> str:
+    return _named(character) if character not in "\n " and _hides(character, name(character, "")) else character
+
+
+def _named(character: str) -> str:
     called = name(character, "")
-    if character in "\n " or not _hides(character, called):
-        return character
     return f"\\N{{{called}}}" if called else json.dumps(character)[1:-1]
 
 

@@ -116,7 +116,7 @@ class ProjectBoundaries:
         if found.kind != "path":
             hint = f"ProjectBoundaries(..., text={{{tool!r}: [{argument!r}]}})"
             log.warning(
-                "%s of %r is refused as a path outside the project; if it is text: %s", found.pointer, tool, hint
+                "%r of %r is refused as a path outside the project; if it is text: %s", found.pointer, tool, hint
             )
         return f"{found.pointer}: {found.value!r} is outside the project; use a path inside it"
 
