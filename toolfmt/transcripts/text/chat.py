@@ -33,7 +33,7 @@ from toolfmt.transcripts.families.chat_request import functions_of
 from toolfmt.transcripts.format import Rules, TranscriptFormat
 from toolfmt.transcripts.parts.values import content_text, sound
 from toolfmt.transcripts.text.results import ResultReader, result_slots
-from toolfmt.transcripts.text.turns import Kept, Tools, Turns
+from toolfmt.transcripts.text.turns import Remembered, Tools, Turns
 
 
 def offered(tools: Sequence[ToolDeclaration] | None) -> Tools:
@@ -59,8 +59,8 @@ class Texts:
         self._turns = Turns(dialect, syntax, keeps=keeps)
         self._results = ResultReader(syntax)
         self._readers = (self._results, *map(ResultReader, further))
-        self._written = Kept[list[str]](keeps=keeps)
-        self._found = Kept[tuple[ResultPart, ...]](keeps=keeps)
+        self._written = Remembered[list[str]](keeps=keeps)
+        self._found = Remembered[tuple[ResultPart, ...]](keeps=keeps)
 
     def understand(self, messages: Sequence[Message], tools: Tools) -> None:
         """Take the texts of messages apart that were just read."""

@@ -36,7 +36,7 @@ _ROOM: Final = 1 << 22
 """Characters of the texts for which is kept what was made of them."""
 
 
-class Kept(Generic[T]):
+class Remembered(Generic[T]):
     """Keeps what was made of the texts of a conversation that grows, if it `keeps` anything."""
 
     def __init__(self, *, keeps: bool) -> None:
@@ -64,7 +64,7 @@ class Turns:
     """Reads and writes answers in one dialect; one that `keeps` them reads an answer that it is shown again once."""
 
     def __init__(self, dialect: Dialect[str], syntax: Syntax, *, keeps: bool = False) -> None:
-        self._kept = Kept[list[SpokenPart]](keeps=keeps)
+        self._kept = Remembered[list[SpokenPart]](keeps=keeps)
         self._dialect = dialect
         self._syntax = syntax
         self._server = syntax.forms[0].defaults.get("server")

@@ -247,10 +247,10 @@ class _Writer:
             case nodes.Repeat(inner, least, most):
                 return f"{self._atom(inner)}{_times(least, most)}" if most != 0 else '""'
             case nodes.Meet(every, never):
-                nodes.parts = [self._named(self._spelled(part)) for part in every]
+                parts = [self._named(self._spelled(part)) for part in every]
                 away = dict.fromkeys(self._named(self._spelled(part)) for part in never)
-                nodes.parts += [f"~({' | '.join(away)})"] if away else []
-                return self._named(" & ".join([*nodes.parts, "/(?s:.*)/"]))
+                parts += [f"~({' | '.join(away)})"] if away else []
+                return self._named(" & ".join([*parts, "/(?s:.*)/"]))
             case _:
                 raise TypeError(f"{type(node).__name__} is not regular")
 
