@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cache, partial, wraps
 from inspect import isclass, iscoroutinefunction, signature
 from itertools import chain, repeat
+from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -40,7 +41,7 @@ from typing import (
     overload,
 )
 
-from toolfmt.errors import close_names, did_you_mean, some
+from toolfmt.errors import close_names, did_you_mean, shown, some
 
 MadeT = TypeVar("MadeT", bound=Callable[..., Any])
 
@@ -209,36 +210,40 @@ def _items(value: object, place: str) -> Iterator[tuple[object, str]]:
     """Yield what a list or dict holds, with its place; nothing of a value that can be read only once."""
     place = place.removesuffix("=")
     if isinstance(value, Mapping):
-        yield from ((one, f"{place}[{name!r}]") for name, one in cast("Mapping[Any, Any]", value).items())
+        yield from ((one, f"{place}[{shown(name)}]") for name, one in cast("Mapping[Any, Any]", value).items())
     elif isinstance(value, Collection):
         yield from ((one, f"{place}[{at}]") for at, one in enumerate(cast("Collection[Any]", value)))
 
 
-_LONG: Final = 1_000
-
-
 def _shown(value: object) -> str:
-    if isinstance(value, int) and value.bit_length() > _LONG:  # Python does not write one
-        return "an int of many digits"
     if value is None or isinstance(value, str | int | float):
-        return f"{value!r:.60}"
+        return shown(value)
+    if (key := _odd_key(value)) is not None:
+        return f"{type(value).__name__} with the key {key}"
     return f"the class {value.__name__}" if isclass(value) else type(value).__name__
+
+
+def _odd_key(value: object) -> str | None:
+    """Show a dict's first key that is no text."""
+    keys = cast("Mapping[object, object]", value) if isinstance(value, Mapping) else ()
+    return next((shown(key) for key in keys if not isinstance(key, str)), None)
 
 
 def _a(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
-def _number(value: object, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
+def _number(value: Any, kind: type) -> bool:
+    """Whether a value is a number that the system's own numbers hold: time-outs and places are such."""
+    return isinstance(value, kind) and not isinstance(value, bool) and (abs(value) <= sys.maxsize or abs(value) == inf)
 
 
 _ANYTHING: Final = _Kind("anything", lambda _: True)
 _TYPES: Final[dict[Any, _Kind]] = {
     NoneType: _Kind("None", lambda value: value is None),
     bool: _Kind("True or False", lambda value: isinstance(value, bool)),
-    int: _Kind("an int", lambda value: _number(value, Integral)),
-    float: _Kind("a number", lambda value: _number(value, Real)),
+    int: _Kind("an int", lambda value: _number(value, Integral), typed=lambda value: type(value) is int),
+    float: _Kind("a number", lambda value: _number(value, Real), typed=lambda value: type(value) in (int, float)),
     type: _Kind("a class", isclass),
     Callable: _Kind("a function", callable),
 }
@@ -316,7 +321,11 @@ def _kind(hint: Any) -> _Kind:
         case _ if origin is Annotated:
             kind, least = _kind(inner[0]), inner[1].least
             words = f"{kind.words} of at least {least}"
-            return _Kind(words, lambda value: kind.takes(value) and value >= least, typed=kind.takes)
+            return _Kind(
+                words,
+                lambda value: kind.takes(value) and value >= least,
+                typed=lambda value: kind.takes(value) or kind.typed(value),
+            )
         case _ if origin is Literal:
             types = {*map(type, inner)}
             return _Kind(
@@ -330,7 +339,7 @@ def _kind(hint: Any) -> _Kind:
         case _ if base in _TYPES:
             return _TYPES[base]
         case type() if base not in (object, Any):
-            return _Kind(_HOLDERS.get(base) or _words(base), _test(base), _item(base, inner))
+            return _Kind(_HOLDERS.get(base) or _words(base), _test(base, inner), _item(base, inner))
         case _:
             return _ANYTHING
 
@@ -366,7 +375,9 @@ def _words(base: Any) -> str:
     return f"{_a(base.__name__)} with {', '.join(map(repr, _members(base)))}" if _members(base) else "a function"
 
 
-def _test(base: Any) -> Callable[[Any], bool]:
+def _test(base: Any, inner: Sequence[Any]) -> Callable[[Any], bool]:
+    if base is Mapping and inner[:1] == (str,):
+        return lambda value: isinstance(value, Mapping) and _odd_key(cast("object", value)) is None
     if base in _HOLDERS:
         texts = (str, bytes, bytearray) if issubclass(base, Mapping) else (str, bytes, bytearray, Mapping)
         return lambda value: isinstance(value, base) and not isinstance(value, texts)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _PACKAGE = os.path.dirname(__file__)  # noqa: PTH120 - `pathlib` takes longer to load than all of this
 SUGGESTED = 3
 """Maximum number of suggested names."""
+_BITS = 63
+"""Bits of an int that is written in a message."""
 _LONGEST_PLACE = 300
 """Characters of a place that a problem's line shows; its `pointer` has them all."""
 LISTED = 5
@@ -279,6 +281,16 @@ class DriverError(ExecutionError):
         self.status = status
         self.retryable = retryable
         self.retry_after = retry_after
+
+
+def shown(value: object) -> str:
+    """Write a value in a message, its first characters at most; Python does not write every int."""
+    if isinstance(value, int) and value.bit_length() > _BITS:
+        return f"an int of more than {_BITS} bits"
+    try:
+        return f"{value!r:.60}"
+    except ValueError:  # one is inside
+        return f"{type(value).__name__} with a long int"
 
 
 UTF16 = "it is UTF-16, as PowerShell's `>` writes it: save it as UTF-8"

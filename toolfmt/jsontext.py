@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias, TypeGuard, cast
 from jiter import from_json
 from pydantic_core import to_json
 
-from toolfmt.errors import LimitExceededError, ParseError, UnrepresentableError, UnsafeInputError
+from toolfmt.errors import LimitExceededError, ParseError, UnrepresentableError, UnsafeInputError, shown
 
 JsonValue: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with str keys. Not checked on construction."""
@@ -371,7 +371,7 @@ def unwritable(value: JsonValue) -> UnrepresentableError | None:
         if isinstance(node, dict):
             node = cast("dict[Any, Any]", node)
             for key in node:
-                bad = _reason(key) if isinstance(key, str) else f"the key {key!r} is not a string"
+                bad = _reason(key) if isinstance(key, str) else f"the key {shown(key)} is not a string"
                 if bad:
                     return UnrepresentableError("JSON", pointer, bad)
             members = list(node.items())
@@ -381,7 +381,7 @@ def unwritable(value: JsonValue) -> UnrepresentableError | None:
 
 def token(key: object) -> str:
     """Escape a key for a JSON pointer."""
-    return str(key).replace("~", "~0").replace("/", "~1")
+    return (key if isinstance(key, str) else shown(key)).replace("~", "~0").replace("/", "~1")
 
 
 def _reason(node: object) -> str | None:

@@ -60,21 +60,23 @@ class Validator:
         """Return what is wrong with the arguments, the first `_MOST` and a count; empty if they fit."""
         if jsontext.too_deep(arguments):  # the stack of the checker would overflow and end the process
             return (Problem("", "limit", f"the arguments are nested more than {jsontext.MAX_NESTING} levels deep"),)
-        if not self._work.fits(arguments, MAX_WORK):
-            detail = f"the arguments take more than {MAX_WORK:,} steps to check: they are too large for their schema"
-            return (Problem("", "limit", detail),)
         check, steps = self._check, _BACKTRACK_LIMIT
-        if self._is_backtracked and len(repr(arguments)) > _LONG:
-            steps = _FEWER
-            check = _checker(self._schema, steps)
         try:
+            if not self._work.fits(arguments, MAX_WORK):
+                detail = (
+                    f"the arguments take more than {MAX_WORK:,} steps to check: they are too large for their schema"
+                )
+                return (Problem("", "limit", detail),)
+            if self._is_backtracked and len(repr(arguments)) > _LONG:
+                steps = _FEWER
+                check = _checker(self._schema, steps)
             if check.is_valid(arguments):
                 return ()
             if not self._work.fits(arguments, min(_LISTED, _COPIED // len(repr(arguments)))):
                 return _first(self._placed(arguments, steps))
             return _first(problem for error in check.iter_errors(arguments) for problem in describe(error))
         except ValueError:
-            # Not JSON at all: a set, a lone surrogate, a key that is no text.
+            # Not JSON at all: a set, a lone surrogate, a key that is no text, an int that Python does not write.
             wrong = jsontext.unwritable(arguments)
             if wrong is None:
                 raise

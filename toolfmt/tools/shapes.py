@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from toolfmt import jsontext
-from toolfmt.errors import SchemaError, UnrepresentableError
+from toolfmt.errors import SchemaError, UnrepresentableError, shown
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema import normalise
@@ -43,7 +43,7 @@ def read_object(value: JsonObject, where: str, read_each: ReadEach) -> tuple[Fou
     for fits, read in _SHAPES:
         if fits(value):
             return read(value, where, read_each)
-    keys = f"the keys {', '.join(map(repr, value))}" if value else "no keys"
+    keys = f"the keys {', '.join(map(shown, value))}" if value else "no keys"
     by_name = value and all(is_object(one) and ("properties" in one or "type" in one) for one in value.values())
     advice = ": give [{'name': name, 'parameters': schema}, ...]" if by_name else ""
     raise SchemaError(f"{where or 'the tool'}: a tool has a 'name'; found {keys}{advice}")

@@ -18,7 +18,7 @@ from typing import Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import Message, OpaquePart, Part, ResultPart, Transcript
-from toolfmt.errors import ParseError
+from toolfmt.errors import ParseError, shown
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.transcripts.answer_apis import ANSWERS, APART
@@ -198,7 +198,7 @@ def described(value: JsonValue) -> str:
 
 
 def _keys(value: JsonObject) -> str:
-    names = ", ".join(map(repr, list(value)[:_SHOWN]))
+    names = ", ".join(map(shown, list(value)[:_SHOWN]))
     return f"the keys {names}{', ...' if len(value) > _SHOWN else ''}" if value else "no keys"
 
 

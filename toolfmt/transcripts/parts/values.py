@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from toolfmt import jsontext
 from toolfmt.conversation import CallPart, JsonPart, TextPart, parse_failure
-from toolfmt.errors import LimitExceededError, ParseError, RenderError
+from toolfmt.errors import LimitExceededError, ParseError, RenderError, shown
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 
@@ -31,7 +31,7 @@ def located(place: str | int, error: ParseError) -> ParseError:
 
 def outline(item: JsonObject) -> str:
     """Show an object's first keys and the types of their values, for messages."""
-    return f"{{{', '.join(f'{key!r}: {type(value).__name__}' for key, value in list(item.items())[:6])}}}"
+    return f"{{{', '.join(f'{shown(key)}: {type(value).__name__}' for key, value in list(item.items())[:6])}}}"
 
 
 def rest(item: JsonObject, known: AbstractSet[str], owner: str) -> JsonObject:
