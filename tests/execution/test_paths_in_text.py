@@ -27,6 +27,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="these are the paths of 
 OUTSIDE = [
     "cat /e??/passwd",
     "cat /{etc,x}/passwd",
+    "cat /et{a..d}/passwd",
+    "cat /e{z..a..1}c/passwd",
     'cat "/e"tc/passwd',
     "cat /e\\tc/passwd",
     "cat /''etc/passwd",
@@ -546,7 +548,7 @@ def test_strings_in_a_list_are_found_from_left_to_right_in_one_pass() -> None:
     ],
 )
 def test_quotes_inside_words_are_removed_as_shells_do(text: str, found: list[str]) -> None:
-    assert list(mentioned(text, lambda path: path == "/etc")) == found
+    assert list(mentioned(text, lambda path: path == "/etc", lambda _: False)) == found
 
 
 def test_quotes_allow_as_many_readings_as_the_strings_of_a_list_need() -> None:
@@ -556,3 +558,17 @@ def test_quotes_allow_as_many_readings_as_the_strings_of_a_list_need() -> None:
     assert "a299" in readings(listed(7))  # eight readings of each string, four of each quote
     with pytest.raises(TooManyReadingsError):
         readings(listed(8))
+
+
+@pytest.mark.parametrize(
+    "command", ["cat {}", "cat <{}", "cat -- '{}'", "x --file={}", "x a={}", "in/a, {}", "x;cat {{{},in}}"]
+)
+def test_a_link_that_leads_out_is_followed_in_a_command_too(tmp_path: Path, command: str) -> None:
+    for name in ("in", "out", "beside"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "in/link").symlink_to("../out")
+    (tmp_path / "in/within").symlink_to("../in/a")
+    policy = ProjectBoundaries([tmp_path / "in"])
+    assert refused(policy, command.format("link/x")) is not None
+    for inside in ("within/x", "missing/x", "and/or", "a/link/x"):
+        assert refused(policy, command.format(inside)) is None

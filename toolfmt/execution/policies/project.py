@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from glob import iglob
@@ -127,7 +127,7 @@ class ProjectBoundaries:
                 return True
             paths = {path: None for one in read for path in _spellings(one, kind)}
             if kind != "path":
-                paths.update(dict.fromkeys(islice(_mentions(read), MOST_MENTIONS + 1)))
+                paths.update(dict.fromkeys(islice(_mentions(read, self._leaves), MOST_MENTIONS + 1)))
             if len(paths) > MOST_MENTIONS + len(read) * 4:
                 return False
             return all(map(self._under, paths))
@@ -137,6 +137,12 @@ class ProjectBoundaries:
     def _under(self, path: str) -> bool:
         real = _real(self._base / path)
         return any(real == root or root in real.parents for root in self._roots)
+
+    def _leaves(self, path: str) -> bool:
+        """Whether a relative path of several names, in a folder that is there, is outside."""
+        if "/" not in path[1:] or path[0] in "/\\~" or len(path) > LONGEST or "\0" in path:
+            return False
+        return os.path.lexists((self._base / path).parent) and not self._under(path)
 
 
 class _Search(NamedTuple):
@@ -208,12 +214,12 @@ def _spellings(text: str, kind: ValueKind) -> Iterator[str]:
                 yield one  # else nothing that could be opened
 
 
-def _mentions(read: Iterable[str]) -> Iterator[str]:
+def _mentions(read: Iterable[str], leaves: Callable[[str], bool]) -> Iterator[str]:
     """Return the paths among other things in the readings of a text, each once."""
-    exists = cache(_exists)
+    exists, leaves = cache(_exists), cache(leaves)
     found: set[str] = set()
     for one in read:
-        for path in mentioned(one, exists):
+        for path in mentioned(one, exists, leaves):
             if path not in found:
                 found.add(path)
                 yield path

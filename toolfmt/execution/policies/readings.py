@@ -55,6 +55,8 @@ _MAGIC: Final = re.compile(r"[*?\[{]")
 _CHOICES: Final = 32
 """Steps in which the braces of one word are expanded."""
 _BRACES: Final = re.compile(r"\{([^{},]{0,256}(?:,[^{},]{0,256})+)\}")
+_RANGE: Final = re.compile(r"\{(\w)\.\.(\w)(?:\.\.-?\d+)?\}")
+"""The letters from one to another, as in `/et{a..d}`: those of a pattern."""
 _DOTS: Final = re.compile(r"[{,][./\\]+[,}]")
 """A choice that can only lead upwards."""
 _NO_HOME: Final = re.compile(r"~(?=[+\-]?(?:[/\\]|\Z)|[^\W\d][\w.\-]*[/\\])")
@@ -68,8 +70,11 @@ def listed(text: str) -> list[str]:
     return text.split() if _LINES.fullmatch(text) else []
 
 
-def mentioned(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the parts of a line that are paths; `exists` tells whether a folder is on this machine."""
+def mentioned(text: str, exists: Callable[[str], bool], leaves: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the parts of a line that are paths.
+
+    `exists` tells whether a folder is on this machine, `leaves` whether a relative path leads out by a link.
+    """
     if "\n" in text.strip():
         return
     for word in _words(text):
@@ -79,15 +84,15 @@ def mentioned(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
             for one in (path,) if remote else (path, _AFTER_HOST.sub("", path, count=1)):
                 top = _TOP.match(one)
                 known = top is not None and not _MAGIC.search(top[1]) and exists(f"{os.sep}{top[1]}")
-                if known or _CLIMBS.search(one):
+                if known or _CLIMBS.search(one) or leaves(one):
                     yield one
-    yield from _in_shell(text, exists)
+    yield from _in_shell(text, exists, leaves)
 
 
-def _in_shell(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
+def _in_shell(text: str, exists: Callable[[str], bool], leaves: Callable[[str], bool]) -> Iterator[str]:
     """Yield the paths of a command that are seen only as a shell reads it: without quotes, and expanded."""
     if not any(map(str.isspace, text.strip())):  # a single word is no command, but may be a pattern of files
-        yield from filter(_CLIMBS.search, _braces(text))
+        yield from (one for one in _braces(text) if _CLIMBS.search(one) or leaves(one))
         return
     words = [None, *_shell_words(text), None]
     globs: set[str] = set()
@@ -106,7 +111,8 @@ def _in_shell(text: str, exists: Callable[[str], bool]) -> Iterator[str]:
                 globs.add(top[1])
                 if len(globs) > MOST:
                     raise TooManyReadingsError("it has too many patterns of names")
-            if (_CLIMBS.search(path) and path.count("/")) or (top is not None and exists(f"{os.sep}{top[1]}")):
+            known = exists(f"{os.sep}{top[1]}") if top is not None else leaves(path)
+            if known or (_CLIMBS.search(path) and path.count("/")):
                 yield path
 
 
@@ -130,7 +136,7 @@ def _shell_words(text: str) -> list[str | None]:
 def _braces(word: str) -> list[str]:
     """Expand the braces of a word: `.{.,}` is `..` and `.`; what leads upwards comes first."""
     done: list[str] = []
-    pending = [word]
+    pending = [_RANGE.sub(lambda found: f"[{min(found.groups())}-{max(found.groups())}]", word)]
     for _ in range(_CHOICES):
         if not pending:
             break
