@@ -20,6 +20,7 @@ from toolfmt import jsontext
 from toolfmt.errors import DeferredCall, ExecutionError, Problem, ToolTimeoutError
 from toolfmt.execution import events, hooks
 from toolfmt.execution.binding import own_copy
+from toolfmt.execution.masking import masked
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate, Policy
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
@@ -334,7 +335,7 @@ class Pipeline:
 
     def _error(self, call: ToolInvocation, message: str) -> ToolResult:
         resolver = self._settings.resolver
-        content = cut(clean(resolver.masked(message)), resolver.result_limit)
+        content = cut(masked(clean(message), resolver.inject.values()), resolver.result_limit)
         return hooks.addressed(ToolResult(name=call.name, content=content, is_error=True), call)
 
     def _notify_guards(self, execution: ToolExecution) -> None:

@@ -16,6 +16,7 @@ from toolfmt import errors, jsontext
 from toolfmt.execution.binding import Binding, binding, own_copy
 from toolfmt.execution.contracts import ToolServer
 from toolfmt.execution.hooks import ToolContext
+from toolfmt.execution.masking import masked
 from toolfmt.execution.records import AgentStop, FailureKind
 from toolfmt.execution.running import RunPlace, check_seconds, error_text, in_thread, place_of, result, run
 from toolfmt.model import ToolDefinition, ToolInvocation, ToolResult
@@ -24,8 +25,6 @@ from toolfmt.tools import ToolRegistry
 
 LOCAL: Final = "local"
 """The server name that means the registry."""
-SECRET: Final = 6
-"""Characters of the shortest injected text that is replaced in errors."""
 
 
 class UnrunnableError(errors.ExecutionError):
@@ -104,13 +103,6 @@ class Resolver:
         functions = ((tool, self.registry.function(tool.name)) for tool in self.registry)
         return {name for tool, one in functions if one is not None for name in self._local(tool, one).binding.injected}
 
-    def masked(self, message: str) -> str:
-        """Replace injected texts in an error, which a model reads and a state stores."""
-        for value in self.inject.values():
-            if isinstance(value, str) and len(value) >= SECRET:
-                message = message.replace(value, "[injected]")
-        return message
-
     def find(self, call: ToolInvocation, state: object) -> ResolvedTool:
         """Find a call's tool; raises `UnrunnableError`."""
         return ResolvedTool(*self._find(call, state))
@@ -134,9 +126,14 @@ class Resolver:
             if local is not None:
                 bind = partial(_bound, local.binding, call, injected)
                 bound = await in_thread(bind) if local.binding.runs_code else bind()
-                return await run(local.function, bound, call.name, local.place, limit)
-            assert server is not None  # noqa: S101 - a tool has one or the other
-            return await result(await server.call(own_copy(call), injected=injected), call.name, limit)
+                made = await run(local.function, bound, call.name, local.place, limit)
+            else:
+                assert server is not None  # noqa: S101 - a tool has one or the other
+                made = await result(await server.call(own_copy(call), injected=injected), call.name, limit)
+            if not made.is_error:
+                return made
+            values = {"content": made.content, "extra": made.extra}
+            return made.model_copy(update={key: masked(one, self.inject.values()) for key, one in values.items()})
 
         return Prepared(seconds, ready, "raised" if server is None else "server_failed")
 
