@@ -240,7 +240,7 @@ def test_time_limits_are_of_the_call_the_tool_or_the_executor() -> None:
     errors = [one.error for one in executor.execute_sync([call("general"), call("told"), call("overruled")])]
     assert errors == ["timed out after 0.01 s", "timed out after 0.02 s", "timed out after 0.03 s"]
     for wrong in (0, -1, float("nan")):
-        with pytest.raises(ValueError, match="a number of seconds above 0"):
+        with pytest.raises(ValueError, match="a number"):
             Executor(registry, timeout=wrong)
     for odd in (True, "1"):
         with pytest.raises(TypeError, match="timeout= must be a number or None"):
