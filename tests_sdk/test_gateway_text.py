@@ -351,3 +351,35 @@ def test_a_server_that_was_seen_to_ignore_a_grammar_is_asked_again(
     assert len(upstream.requests) == count + 2
     (line,) = (line for line in map(json.loads, caplog.messages) if "ignored_grammar" in line)
     assert (line["back"], line["model"], line["ignored_grammar"]) == ("it", "m", "vllm")
+
+
+RM = '<tool_call>\n{"name": "rm", "arguments": {"path": "/"}}\n</tool_call>'
+ILL_TYPED = '<tool_call>\n{"name": "look", "arguments": {"city": 7}}\n</tool_call>'
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("first", [False, True], ids=["after", "before"])
+@pytest.mark.parametrize("bad", [RM, ILL_TYPED, BROKEN.text], ids=["unknown", "ill-typed", "broken"])
+@pytest.mark.parametrize("face", FACES)
+def test_beside_a_call_that_counts_one_that_cannot_be_used_is_text(
+    face: str,
+    bad: str,
+    first: bool,  # noqa: FBT001 - as above
+    stream: bool,  # noqa: FBT001 - as above
+) -> None:
+    texts = [bad, TEXT_CALL.text] if first else [TEXT_CALL.text, bad]
+    with serving(Answer("\n".join(texts))) as upstream, gateway(before(upstream, "text")) as url:
+        text, calls = FACES[face](url, stream=stream)
+    assert calls == [("look", {"city": "Zürich"})]
+    assert bad.strip()[-30:] in text
+    assert len(upstream.requests) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_call_that_cannot_be_used_beside_one_that_counts_is_a_notice(stream: bool) -> None:  # noqa: FBT001 - as above
+    with serving(Answer(f"{RM}\n{TEXT_CALL.text}")) as upstream, gateway(before(upstream, "text")) as url:
+        asked = {**ASKED, "stream": stream}
+        response = httpx2.post(f"{url}/v1/chat/completions", json=asked, headers={NOTICES: "1"})
+    noticed = response.text if stream else response.headers[NOTICES]
+    assert "failed_call=1" in noticed
+    assert '"finish_reason":"tool_calls"' in response.text.replace(": ", ":")

@@ -260,8 +260,9 @@ class TextRequest:
             self.notices["tool_choice"] = "unmet"
         self._judge(held=not any(isinstance(event, CallFailed) and event.reason != "truncated" for event in events))
         for event in events:
-            if isinstance(event, Notice) and event.kind not in _EXPECTED:
-                self.notices[event.kind] = str(int(self.notices.get(event.kind, "0")) + 1)
+            kind = event.kind if isinstance(event, Notice) else "failed_call" if isinstance(event, CallFailed) else ""
+            if kind and kind not in _EXPECTED:
+                self.notices[kind] = str(int(self.notices.get(kind, "0")) + 1)
 
     def _judge(self, *, held: bool) -> None:
         """Remember of a model that its server ignores grammars: its next calls are sent when they are complete."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, S
 from contextlib import AbstractAsyncContextManager
 from dataclasses import fields
 
-from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, ReasoningDelta
+from toolfmt.events import ArgumentsDelta, CallEnd, CallFailed, CallStart, Event, ReasoningDelta, TextDelta
 from toolfmt.gateway.text import TextRequest
 from toolfmt.model import JsonObject
 from toolfmt.transcripts.answers import AsyncAnswerEvents
@@ -62,6 +62,11 @@ class _Attempt:
         self._request = request
         self._holds = request.holds
         self._exact = request.holds and request.exact
+        self._whole = request.holds and not request.exact
+        """Whether a call is yielded when it is complete: of one that fails, the client gets the text alone."""
+        self._open: set[int] = set()
+        self._counts = False
+        """Whether the answer has a call, which counts whatever else is in it."""
         self._reading = request.reading(exact=self._exact)
         self.events: list[Event] = []
         self.held: list[Event] = []
@@ -88,16 +93,41 @@ class _Attempt:
     def _passed(self, events: Sequence[Event]) -> Iterator[Event]:
         self.events += events
         for event in events:
-            if isinstance(event, CallEnd):
-                self._request.check(event.call, exact=self._exact)
-            self.called = self.called or isinstance(event, (CallEnd, CallFailed))
-            begun = self.silent or self.held or isinstance(event, (CallStart, ArgumentsDelta, CallFailed))
-            if self._holds and begun and not isinstance(event, ReasoningDelta):
+            match event:
+                case CallStart():
+                    self._open.add(event.index)
+                    self.begun = self.begun or self._exact
+                case CallEnd():
+                    self._request.check(event.call, exact=self._exact)
+                    self._open.discard(event.index)
+                    self.called = self._counts = True
+                case CallFailed():
+                    self._open.discard(event.index)
+                    self.called = True
+                case _:
+                    pass
+            part = isinstance(event, (CallStart, ArgumentsDelta))
+            waits = self._holds and (self.silent or isinstance(event, CallFailed))
+            waits = waits or ((self._holds or self._whole) and bool(self.held or part))
+            if waits and not isinstance(event, ReasoningDelta):
                 self.held.append(event)
             else:
-                yield event
-            self.begun = self.begun or (self._exact and isinstance(event, CallStart))
-            if self.begun or isinstance(event, CallEnd):  # an answer with a call counts, whatever follows
+                yield self._final(event)
+            if self.begun or self._counts:
                 self._holds = False
-                yield from self.held
-                self.held.clear()
+            if not self._holds and not (self._whole and self._open):
+                yield from self._released()
+
+    def _released(self) -> Iterator[Event]:
+        """Yield what was held; of calls that failed, the texts."""
+        failed = {event.index for event in self.held if isinstance(event, CallFailed)} if self._whole else set[int]()
+        for event in self.held:
+            if not (isinstance(event, (CallStart, ArgumentsDelta)) and event.index in failed):
+                yield self._final(event)
+        self.held.clear()
+
+    def _final(self, event: Event) -> Event:
+        """Return an event, or the text of a call that failed beside one that counts: it does not end the answer."""
+        if self._whole and self._counts and isinstance(event, CallFailed):
+            return TextDelta(event.raw, event.span[0])
+        return event
