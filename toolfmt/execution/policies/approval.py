@@ -170,7 +170,7 @@ _BLANK: Final = frozenset({"MUSICAL SYMBOL NULL NOTEHEAD"})
 
 
 _PILED: Final = regex.compile(
-    r"(?<![\p{L}\p{M}])\p{Mn}+|(?<=[\p{L}\p{Mc}]\p{Mn}{4})\p{Mn}+|[\p{Me}\p{Canonical_Combining_Class=1}]\p{Mn}*"
+    r"(?:(?<![\p{L}\p{M}])|(?<=\p{Mn}{4}))\p{Mn}{1,999}|[\p{Me}\p{Canonical_Combining_Class=1}]\p{Mn}{0,999}"
 )
 """Marks that are on no letter, on top of four others, around a character or through it: they cover what is there."""
 
