@@ -211,3 +211,23 @@ def test_a_call_after_the_beginning_of_a_broken_one_does_not_run(name: str, choi
 def test_words_about_a_tool_are_no_beginning_of_a_call(said: str) -> None:
     call = slips.written(default_registry().dialect("hermes"), [ToolInvocation(name="run", arguments={"x": "1"})])
     assert len(parse(f"{said}\n{call}", dialect="hermes", tools=[TOOL]).calls) == 1
+
+
+MARKS = [
+    *("\u201e\u201c", "\u201e\u201d", "\u201d\u201d", "\u201d\u201c", "\u201a\u2018", "\u00ab\u00bb", "\u00bb\u00ab"),
+    *("\u2039\u203a", "\u203a\u2039", "\u300c\u300d", "\u300e\u300f", "\u300a\u300b", "\u3008\u3009", "\uff02\uff02"),
+    *("\uff07\uff07", "\u301d\u301f", "\ufe41\ufe42", "\uff62\uff63"),
+]
+
+
+@pytest.mark.parametrize("marks", MARKS)
+@pytest.mark.parametrize("dialect", [one for one in sampling.dialects() if not framed(one)], ids=lambda one: one.name)
+def test_the_quotation_marks_of_any_language_quote(dialect: Dialect[str], marks: str) -> None:
+    opener, closer = marks
+    whole = written(dialect, f"The page says {opener}{{c}}{closer}, but why?")
+    english = read(dialect, whole.replace(opener, "\u201c").replace(closer, "\u201d"))
+    result = read(dialect, whole)
+    assert (result.calls, result.failures, result.text) == ((), (), whole) or english.failures
+    assert not result.calls
+    meant = read(dialect, written(dialect, f"The page says {opener}so{closer}.\n\n{{c}}"))
+    assert len(meant.calls) == len(read(dialect, written(dialect, "The page says so.\n\n{c}")).calls)

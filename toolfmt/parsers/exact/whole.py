@@ -23,7 +23,7 @@ from toolfmt.parsers.driving import has_ended
 from toolfmt.parsers.exact.text_before import inside_code, line_of, opens_markup, opens_string
 from toolfmt.parsers.exact.written import SPACE, NotAtOnce, ReadCall, WrittenForm, as_written
 from toolfmt.parsers.scanning.cursor import WHITE
-from toolfmt.parsers.scanning.surroundings import may_quote
+from toolfmt.parsers.scanning.surroundings import QUOTATION_MARKS, may_quote
 from toolfmt.schema import problems
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _GOES_ON = re.compile(rf"{SPACE}[,\"}}\]<{{\[]|[ \t]*\S").match
 """What may continue a call without a closing marker: anything on its line, an argument, an object or a bracket."""
 _SURPLUS = re.compile(rf"{SPACE}[}}\]<]").match
 """A surplus bracket or another marker after calls that a bracket closes."""
-_MARKS = re.compile("[`~>\"'\u201c\u2018\u00ab]").search
+_MARKS = re.compile(f"[`~>{QUOTATION_MARKS}]").search
 """Characters that a text contains if it may quote a call."""
 
 

@@ -117,7 +117,7 @@ class Quotations:
         """Whether the cursor is at the end of a quotation; code is closed by as many marks on the same line."""
         cur = self._cur
         if closer[0] != "`":
-            return (yield from match_next(cur, regex.compile(regex.escape(closer)))) is not None
+            return (yield from match_next(cur, regex.compile(f"[{closer}]"))) is not None
         while (found := (yield from search_on(cur, _IN_CODE))) is not None and found.group() == "`":
             start = cur.at
             while cur.buf[cur.pos : cur.pos + 1] == "`":

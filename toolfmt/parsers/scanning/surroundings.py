@@ -12,20 +12,33 @@ It follows the text, so that the result does not depend on chunking.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from toolfmt.parsers.scanning.cursor import WHITE
 from toolfmt.parsers.scanning.pieces import Pieces
 
 _FENCE = re.compile(r"(?:`{3,256}|~{3,256})(?=([^\n]*))")
-_SIGNS: Final = re.compile("[`~>]|[\"'\u201c\u2018\u00ab]\\Z").search
-"""Characters that begin a quotation or a fence; a text without them is not examined further."""
 _WORD: Final = re.compile(r"\w").search
 _CODE_MARKS = re.compile("`+|\n").finditer
 _FENCE_LINE = re.compile(r"[ \t]{0,12}(?:(?:[-*+>]|\d{1,3}[.)])[ \t]{1,4})*")
 _INDENT: Final = 4
-_QUOTES: Final = "\"'`\u201c\u2018\u00ab\\"
-_PAIRS: Final = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb"}
+_OPENERS: Final = {
+    marks[0]: marks[1:]
+    for marks in (
+        *('""', "''", "\uff02\uff02", "\uff07\uff07", "\u201c\u201d", "\u2018\u2019", "\u00ab\u00bb", "\u2039\u203a"),
+        *("\u201e\u201c\u201d", "\u201a\u2018\u2019", "\u201f\u201d", "\u201b\u2019", "\u301d\u301e\u301f"),
+        *("\u300c\u300d", "\u300e\u300f", "\uff62\uff63", "\u300a\u300b", "\u3008\u3009"),
+        *("\ufe41\ufe42", "\ufe43\ufe44"),
+    )
+}
+"""Marks that open a quotation, each with those that close it: Unicode's Quotation_Mark, and the marks of titles."""
+_PAIRS: Final = _OPENERS | {"\u201d": "\u201d\u201c", "\u2019": "\u2019\u2018", "\u00bb": "\u00ab", "\u203a": "\u2039"}
+"""The same, with marks that close a quotation in some languages and open one in others."""
+_QUOTES: Final = "`\\" + "".join(_OPENERS)
+QUOTATION_MARKS: Final = "".join(_PAIRS)
+_SIGNS: Final = re.compile(rf"[`~>]|[{QUOTATION_MARKS}]\Z").search
+"""Characters that begin a quotation or a fence; a text without them is not examined further."""
 _INSIDE: Final = _QUOTES + "([{=,"
 """Characters after which a JSON value is part of code, quoted text or another value."""
 _OPENING: Final = WHITE + "([{=,:*_"
@@ -52,7 +65,7 @@ class Surroundings:
         self._string: str = ""
         self._last = self._before = ""  # the last character, and the one before it
         self._word = ""
-        self._held = ""  # the closing mark of a quotation with a call in it
+        self._held = ""  # the closing marks of a quotation with a call in it
         self._marks = 0  # the number of double quotes in it
         self._blank = False  # whether the line is blank so far
         self.filled = False
@@ -105,15 +118,15 @@ class Surroundings:
         """Return where the extended quotation ends in the text, or 0."""
         if self._held == '"':
             self._marks += text.count('"')
-        at = 0
+        ends, at = None if self._held in _LASTING else closing(self._held), 0
         for line in text.split("\n"):
             if at and (self._blank or (self._held == ">" and not line.lstrip(" \t").startswith(">"))):
                 self._held = ""
                 return 0
-            closed = line.find(self._held) if self._held not in _LASTING else -1
-            if closed >= 0:
+            closed = ends.search(line) if ends is not None else None
+            if closed is not None:
                 self._held = ""
-                return at + closed + 1
+                return at + closed.start() + 1
             self._blank = (self._blank or at > 0) and not line.strip()
             at += len(line) + 1
         return 0
@@ -199,7 +212,7 @@ class Surroundings:
 
     @property
     def closer(self) -> str:
-        """The closing mark of code or quotation marks that are open here after a word; code ends with its line."""
+        """What closes the code or quotation marks that are open here after a word; code ends with its line."""
         if not self.worded:
             return ""
         return self._code or _PAIRS.get(self._last, "")
@@ -231,6 +244,12 @@ class Surroundings:
         blank = len(lead) - len(lead.lstrip(" \t"))
         block = lead.startswith(("\t", " " * _INDENT)) or lead[blank : blank + 1] in tuple(">|#")
         return block or bool(self._code and not self.fresh)
+
+
+@cache
+def closing(closer: str) -> re.Pattern[str]:
+    """Return a pattern for what closes a quotation: as many marks of code, or any of the quotation marks."""
+    return re.compile(re.escape(closer) if closer[0] in "`~" else f"[{closer}]")
 
 
 def may_quote(text: str) -> bool:
