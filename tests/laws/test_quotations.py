@@ -215,7 +215,7 @@ def test_words_about_a_tool_are_no_beginning_of_a_call(said: str) -> None:
 
 MARKS = [
     *("\u201e\u201c", "\u201e\u201d", "\u201d\u201d", "\u201d\u201c", "\u201a\u2018", "\u00ab\u00bb", "\u00bb\u00ab"),
-    *("\u2039\u203a", "\u203a\u2039", "\u300c\u300d", "\u300e\u300f", "\u300a\u300b", "\u3008\u3009", "\uff02\uff02"),
+    *("\u2039\u203a", "\u300c\u300d", "\u300e\u300f", "\u300a\u300b", "\u3008\u3009", "\uff02\uff02"),
     *("\uff07\uff07", "\u301d\u301f", "\ufe41\ufe42", "\uff62\uff63"),
 ]
 

@@ -33,7 +33,7 @@ _OPENERS: Final = {
     )
 }
 """Marks that open a quotation, each with those that close it: Unicode's Quotation_Mark, and the marks of titles."""
-_PAIRS: Final = _OPENERS | {"\u201d": "\u201d\u201c", "\u2019": "\u2019\u2018", "\u00bb": "\u00ab", "\u203a": "\u2039"}
+_PAIRS: Final = _OPENERS | {"\u201d": "\u201d\u201c", "\u2019": "\u2019\u2018", "\u00bb": "\u00ab"}
 """The same, with marks that close a quotation in some languages and open one in others."""
 _QUOTES: Final = "`\\" + "".join(_OPENERS)
 QUOTATION_MARKS: Final = "".join(_PAIRS)
