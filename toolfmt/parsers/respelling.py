@@ -47,7 +47,7 @@ _ALIKE: Final = {
     **dict.fromkeys("_\u2581", r"\\?[_\u2581\uff3f \-]?"),
     **dict.fromkeys("|\uff5c", _BAR),
     " ": "[ _\u2581\u3000]?",
-    "/": r"(?:\\?[/\uff0f]|\\)",
+    "/": r"(?:\\?[/\uff0f]|\\)[ \t]?",
 }
 """Spellings of a marker's character: a blank for U+2581, an ASCII bar for a full-width one, or nothing."""
 _LETTERS: Final = dict(zip("aceopxyis", "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0455", strict=True))
@@ -94,18 +94,17 @@ def example(dialect: AnyDialect) -> str:
 def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str, reads: Callable[[str], bool]) -> str:
     """Return advice on a call's misspelt markers, by comparing them with those of a `shown` call and of `tools`."""
     marks = [word for word, _ in _MARK.findall("\n".join([shown, *TagMender(form, tools).tags]))]
-    slips: dict[str, None] = {}
+    slips: dict[str, str] = {}  # each advice, and the text that it is about
 
     def right(found: re.Match[str], word: str) -> str:
         wrote, spelt = found.group(), f"{word}{plain(found[2])}"
         if wrote != spelt:
-            slips[f"write {spelt} instead of {wrote!r}"] = None
+            slips[f"write {spelt} instead of {wrote!r}"] = wrote
         return spelt
 
     @cache  # a text about markers has the same ones many times
     def nearest(wrote: str) -> str:
-        closes = wrote.startswith(("</", "&lt;/", "[/"))
-        same = [word for word in marks if word.startswith(("</", "[/")) == closes]
+        same = [word for word in marks if _closes(word) == _closes(unescape(wrote))]
         return next(iter(() if wrote in same else get_close_matches(unescape(wrote), same, 1, _CLOSE)), "")
 
     def near(found: re.Match[str]) -> str:
@@ -113,26 +112,32 @@ def respelled(form: Form, tools: Iterable[ToolDefinition], raw: str, shown: str,
         return right(found, word) if word else found.group()
 
     def bare(found: re.Match[str]) -> str:
-        slips[f"leave out {found[1].strip()!r} before {found['mark']}"] = None
+        slips[f"leave out {found[1].strip()!r} before {found['mark']}"] = ""
         return found["mark"]
 
     text = _AROUND.sub(bare, raw) if "`" in raw or "*" in raw else raw
     if ">" not in text and "</" in text:
-        slips["write > at the end of each tag"] = None
+        slips["write > at the end of each tag"] = ""
         own = any_of(mark[:-1] for mark in marks if mark[-1] == ">")
         text = re.sub(f"(?:{own})|{_UNENDED}", r"\g<0>>", text)
     for loose in (False, True):  # with all of its bars, `<tool_call|>` is not taken for `<|tool_call>`
-        for word in dict.fromkeys(marks):
+        for word in sorted(dict.fromkeys(marks), key=_closes, reverse=True):  # the names are the same
             text = _alike(word, loose).sub(
                 lambda found, word=word: right(found, found[1] if found[1] in marks else word), text
             )
     text = _MARK.sub(near, text)
-    if slips and reads(text):
-        return "; ".join(slips)
+    advice = sorted(slips, key=lambda one: raw.find(slips[one]))
+    if advice and reads(text):
+        return "; ".join(advice)
     copy = plain(text)
-    return "; ".join([*slips, PLAINLY]) if copy != text and reads(copy) else ""
+    return "; ".join([*advice, PLAINLY]) if copy != text and reads(copy) else ""
 
 
+def _closes(mark: str) -> bool:
+    return _SLASH(mark) is not None
+
+
+_SLASH: Final = re.compile(r"[^\w/]{1,3}/").match
 _WORDS: Final = (
     (r"(?<=<)(/?)({})(?=[\s>/=])", "write <{}> instead of <{}>", r"</?([\w:.\-]{1,64})(?=[\s>/=])"),
     (r"(?<=\s)()({})(?=\s?=\s?[\"'])", "write the attribute {} instead of {}", r"\s([\w:.\-]{1,64})\s?=\s?[\"']"),
