@@ -54,6 +54,38 @@ OUTSIDE = [
     "cat {.,}./x",
     "cat .$@./x",
     "cat .$1./x",
+    "cat $1../outside/secret.txt",
+    "cat $1/etc/passwd",
+    "cat $9../o/s.txt",
+    "cat $0/etc/passwd",
+    "cat $1$2../o/s",
+    "cat -$1../o/s",
+    "cat in/a$1/../../../x",
+    "cat /e$1tc/passwd",
+    'cat "$1"../x',
+    "cat .$1{.,}/x",
+    "$1../x",
+    "$1/etc/passwd",
+    "cat ${10}../x",
+    "cat ${10:-..}/x",
+    "cat ${@:-..}/x",
+    "cat ${@:9}../x",
+    "cat ${!x}/etc/passwd",
+    "cat .$!./x",
+    "cat $!/etc/passwd",
+    "cat $-../x",
+    "cat ${-}../x",
+    "cat ${*}/etc/passwd",
+    "cat $*$1/etc/passwd",
+    "cat $$../x",
+    "..\x01/x",
+    "..\x7f/x",
+    "..\x9f/x",
+    "..\\x7f/x",
+    ".\x0c./x",
+    "in/a\x01/etc/passwd",
+    "in/a\x7f/etc/passwd",
+    "cat in/a\x7f/etc/passwd",
     "cat .`:`./x",
     "cat .$()./x",
     "cat /e$@tc/passwd",
@@ -275,6 +307,15 @@ HONEST = [
     "a/b testing",
     "c/o John",
     "$5 off",
+    "$5/month",
+    "from $10 to $20/seat, $0.05/call",
+    "$1 and $2",
+    "s/(.*)-(.*)/$2-$1/",
+    "awk '{print $1, $NF}' in/a",
+    "echo $? $# $$ $!",
+    "\x1b[1mbold\x1b[0m in/a",
+    "a page\x0cand the next",
+    "deleted\x7f and/or",
     "50% of x",
     "100%",
     "~5 items",
@@ -477,6 +518,13 @@ def test_a_device_of_windows_is_no_path_of_a_project(policy: ProjectBoundaries, 
 @pytest.mark.parametrize("text", ["console.txt", "in/a.nul", "auxiliary", "com10x", "in/contents"])
 def test_a_name_that_only_begins_like_a_device_is_one(policy: ProjectBoundaries, text: str) -> None:
     assert refused(policy, text, {"type": "string", "format": "path"}) is None
+
+
+@pytest.mark.parametrize("text", ["$1../x", "$1/etc/passwd", "in/$9../../../x", "$1$2/x"])
+def test_a_path_may_begin_with_an_empty_parameter(policy: ProjectBoundaries, text: str) -> None:
+    schema = {"type": "string", "format": "path"}
+    assert refused(policy, text, schema) is not None
+    assert refused(policy, "in/$1", schema) is None
 
 
 @pytest.mark.parametrize("form", ["base64", "base64url"])

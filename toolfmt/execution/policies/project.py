@@ -30,7 +30,7 @@ from toolfmt.arguments import checked, path_of
 from toolfmt.execution.events import log
 from toolfmt.execution.hooks import Blocked
 from toolfmt.execution.policies.policy import Candidate
-from toolfmt.execution.policies.readings import mentioned, readings
+from toolfmt.execution.policies.readings import mentioned, readings, without_numbered
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue
 from toolfmt.schema.places import is_combined, item_schema, property_schema, reach, types
@@ -125,7 +125,8 @@ class ProjectBoundaries:
             read = readings(text)
             if kind == "text" and not any(map(_FILE_URL.match, read)):
                 return True
-            paths = {path: None for one in read for path in _spellings(one, kind)}
+            spelled = {*read, *map(without_numbered, read)} if kind == "path" else read  # else a price: `$5/month`
+            paths = {path: None for one in spelled for path in _spellings(one, kind)}
             if kind != "path":
                 paths.update(dict.fromkeys(islice(_mentions(read, self._leaves), MOST_MENTIONS + 1)))
             if len(paths) > MOST_MENTIONS + len(read) * 4:

@@ -70,6 +70,11 @@ def listed(text: str) -> list[str]:
     return text.split() if _LINES.fullmatch(text) else []
 
 
+def without_numbered(text: str) -> str:
+    """Return a text as a shell reads it that has no numbered parameters: `$1../x` is `../x`."""
+    return _NUMBERED.sub("", text)
+
+
 def mentioned(text: str, exists: Callable[[str], bool], leaves: Callable[[str], bool]) -> Iterator[str]:
     """Yield the parts of a line that are paths.
 
@@ -77,6 +82,13 @@ def mentioned(text: str, exists: Callable[[str], bool], leaves: Callable[[str], 
     """
     if "\n" in text.strip():
         return
+    for one in dict.fromkeys((text, without_numbered(text))):
+        yield from _in_line(one, exists, leaves)
+        yield from _in_shell(one, exists, leaves)
+
+
+def _in_line(text: str, exists: Callable[[str], bool], leaves: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the paths of a line that is split at white space and signs."""
     for word in _words(text):
         remote = _URL.match(word) is not None
         for part in word.split(",") if remote else _SEPARATORS.split(word):
@@ -86,7 +98,6 @@ def mentioned(text: str, exists: Callable[[str], bool], leaves: Callable[[str], 
                 known = top is not None and not _MAGIC.search(top[1]) and exists(f"{os.sep}{top[1]}")
                 if known or _CLIMBS.search(one) or leaves(one):
                     yield one
-    yield from _in_shell(text, exists, leaves)
 
 
 def _in_shell(text: str, exists: Callable[[str], bool], leaves: Callable[[str], bool]) -> Iterator[str]:
@@ -154,7 +165,7 @@ def _braces(word: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """Split at invisible characters and at the quotes and commas of all scripts."""
-    if not text.isascii():
+    if not (text.isascii() and text.isprintable()):
         text = "".join(" " if category(one) in _BREAKS or one in _COMMAS else one for one in text)
     return text.split()
 
@@ -212,13 +223,15 @@ _OVERLONG: Final = re.compile(r"%(?:c|e0%8|f0%80%8)([01])%([89ab][0-9a-f])", re.
 _SLASHES: Final = str.maketrans("\u2044\u2215\u29f8\u2216\u29f5", "///\\\\")
 """What some systems replace by a slash where a name may hold no such character."""
 _VARIABLE: Final = re.compile(
-    r"\$\{(?:env:)?(\w++)[^{}]*+\}|\$(?:env:)?([a-z_]\w*)|\$([@*]|(?<=[./]\$)\d)|%([a-z_]\w*)%|!([a-z_]\w*)!",
+    r"\$\{(?:env:|!)?(\w++|[@*#?$!\-])[^{}]*+\}|\$(?:env:)?([a-z_]\w*)|\$([@*#?!\-]|\$(?![\w{]))|%([a-z_]\w*)%|!([a-z_]\w*)!",
     re.IGNORECASE,
 )
 """A variable of any shell; one that is not set is empty there."""
+_NUMBERED: Final = re.compile(r"\$\d")
+"""A parameter of a script or a function, which is empty without one; in prose, a price."""
 _CUT: Final = re.compile(r"\$\{(\w+)[:#%/][^{}]*\}|%(\w+):[^%]*%")
 """A part of a variable's value; that of a path may be a slash."""
-_INSTEAD: Final = re.compile(r"\$\{\w+:?[\-=+]([^{}]*)\}")
+_INSTEAD: Final = re.compile(r"\$\{(?:\w+|[@*#?$!\-]):?[\-=+]([^{}]*)\}")
 """What a shell takes in place of a variable."""
 _SUBSTITUTED: Final = re.compile(r"(?<=[./\w])(?:\$\([^()]*\)|`[^`]*`)(?=[./\w])")
 """The output of a command inside a word, which may be empty."""
@@ -316,7 +329,8 @@ def _decoded(text: str) -> Iterator[str]:
     if not text.isascii():
         yield normalize("NFKC", text)
         yield text.translate(_SLASHES)
-        yield "".join(one for one in text if category(one) != "Cf")
+    if not (text.isascii() and text.isprintable()):
+        yield "".join(one for one in text if one in "\t\r\n" or category(one) not in {"Cc", "Cf"})
     yield text.replace("+", " ")  # as forms write spaces
     if _is_line(text):
         if _ENCODED_WORD.search(text):
