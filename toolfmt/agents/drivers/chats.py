@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 from toolfmt.conversation import MediaPart, Message, Part, ResultPart, TextPart, ToolDeclaration, Transcript
 from toolfmt.dialect.record import Dialect
 from toolfmt.dialect.syntax import Form, JsonCall, Syntax
+from toolfmt.errors import ArgumentsError, ToolFmtError, warn
 from toolfmt.events import Event
 from toolfmt.formatters.examples import Examples
 from toolfmt.jsontext import is_array, is_object
@@ -49,15 +50,39 @@ class Chats:
         self._examples: Examples = examples
         self._format = TextChat(dialect, syntax, keeps=True)
         self._rules = text_rules(dialect, syntax)
-        self._manifest: tuple[Sequence[ToolDefinition], str] = ((), "")
+        self._offered: Sequence[ToolDefinition] = ()
+        self._kept: tuple[ToolDefinition, ...] = ()
+        self._manifest = ""
+
+    def showable(self, tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+        """Return the tools that the dialect can show; a server's tool that it cannot is left out with a warning.
+
+        A server's author is a stranger, who must not stop the tools of others. For tools without a server, raises as
+        `manifest` does.
+        """
+        if (offered := tuple(tools)) not in (self._offered, self._kept):
+            left_out: set[str] = set()
+
+            def leave_out(tool: ToolDefinition, error: ToolFmtError) -> None:
+                if tool.server is None or isinstance(error, ArgumentsError):  # that is of examples, the caller's own
+                    raise error
+                left_out.add(tool.name)
+                warn(f"server {tool.server!r}: the tool {tool.name!r} is left out: {error}")
+
+            self._manifest = manifest(
+                offered, template=self._template, examples=self._examples, on_broken=leave_out, **self._choice
+            )
+            self._offered, self._kept = offered, tuple(tool for tool in offered if tool.name not in left_out)
+        return self._kept
 
     def write(
         self, messages: Sequence[Message], tools: Sequence[ToolDefinition]
     ) -> tuple[list[JsonObject], tuple[Loss, ...]]:
-        """Write a chat; also returns the losses."""
+        """Write a chat with the `showable` tools; also returns the losses."""
+        tools = self.showable(tools)
         noted = [_noted(message) for message in messages]
         lost = [Loss("media", f"/messages/{at}", "changed", one) for at, (_, some) in enumerate(noted) for one in some]
-        whole = conversation(self._shown([message for message, _ in noted], tools), tools)
+        whole = conversation(self._shown([message for message, _ in noted]), tools)
         value = self._format.write(shape(whole, self._rules))
         lost.extend(losses(whole, self._format.read(value)))
         chat: list[JsonObject] = []
@@ -86,15 +111,12 @@ class Chats:
         found = next((stop for stop in self._syntax.stop if stripped.endswith(stop)), None)
         return raw if found is None else stripped.removesuffix(found).rstrip()
 
-    def _shown(self, messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> list[Message]:
+    def _shown(self, messages: Sequence[Message]) -> list[Message]:
         """Put the manifest in its place in the instructions, else after the first ones, else before all messages."""
         texts = {at: _own(message) for at, message in enumerate(messages) if message.role in ("system", "developer")}
         at = next((at for at, text in texts.items() if "tools" in text and placed(text, "") != text), None)
         at = next(iter(texts), None) if at is None else at
-        if self._manifest[0] != (offered := tuple(tools)):
-            text = manifest(tools, template=self._template, examples=self._examples, **self._choice)
-            self._manifest = offered, text
-        text = self._manifest[1]
+        text = self._manifest
         if at is None:
             prompt = placed("", text).lstrip()
             return [*([Message("system", (TextPart(prompt),))] if prompt else []), *messages]

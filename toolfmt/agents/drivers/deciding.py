@@ -216,7 +216,7 @@ class DecisionDriver:
 
     async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
         """Ask until there is a valid decision, and carry it out."""
-        tools = {tool.name: tool for tool in runtime.offered(state)}
+        tools = {tool.name: tool for tool in self._chats.showable(runtime.offered(state))}
         chat, lost = self._chats.write(runtime.shown(state), [*tools.values()])
         asker = Asker(runtime, self._patience)
         answers: list[ModelAnswer] = []

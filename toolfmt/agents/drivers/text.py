@@ -87,7 +87,8 @@ class TextDriver:
 
     async def step(self, state: AgentState, runtime: Runtime) -> AgentState:
         """Ask until an answer is usable, run its calls, and add both to the state."""
-        tools = runtime.offered(state)
+        offered = runtime.offered(state)
+        tools = self._chats.showable(offered)
         shown = runtime.shown(state)
         chat, lost = self._chats.write(shown, tools)
         due = self._required and bool(tools) and not any(step.calls for step in state.steps)
@@ -95,7 +96,7 @@ class TextDriver:
         again: list[JsonObject] = []
         asker = Asker(runtime, self._patience)
         coerce = bool(tools) and (self._options.get("coerce", False) or getattr(runtime.executor, "coerce", False))
-        options: ParseOptions = {**self._options, "tools": tools, "validate": bool(tools), "coerce": coerce}
+        options: ParseOptions = {**self._options, "tools": tools, "validate": bool(offered), "coerce": coerce}
         while len(answers) <= self._retries:
             history = conversation((*shown, *messages_of(again)), tools)
             written = await asker.ask_text(self._source, [*chat, *again], lambda: open_parser(**options), lost, history)
