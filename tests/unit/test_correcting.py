@@ -404,7 +404,10 @@ def test_a_failed_call_of_an_api_shows_arguments_and_no_text_format(answer: obje
         ('<tool_cal>\n{"name": "search", "arguments": {}}\n</tool_call>', "write <tool_call> instead of '<tool_cal>'"),
         ('Now.\n<toolcall>{"name": "search", "arguments": {}}</toolcall>', "write <tool_call> instead of '<toolcall>'"),
         *(
-            (f'{begin}{{"name": "search", "arguments": {{}}}}{end}', f"write </tool_call> instead of '{end}'")
+            (
+                f'{begin}{{"name": "search", "arguments": {{}}}}{end}',
+                f"write <tool_call> instead of '{begin}'; write </tool_call> instead of '{end}'",
+            )
             for begin, end in (("<|tool_call|>", "<|/tool_call|>"), ("< tool_call >", "</ tool_call >"))
         ),
     ],
