@@ -16,6 +16,7 @@ from tests.bad_input.test_growth import exponent, steps
 from toolfmt import ToolDefinition, ToolInvocation
 from toolfmt.execution import ProjectBoundaries
 from toolfmt.execution.hooks import ToolContext
+from toolfmt.execution.policies.links import FOLDERS, Folders
 from toolfmt.execution.policies.policy import Candidate
 from toolfmt.execution.policies.readings import TooManyReadingsError, _strings, mentioned, readings
 
@@ -620,3 +621,55 @@ def test_a_link_that_leads_out_is_followed_in_a_command_too(tmp_path: Path, comm
     assert refused(policy, command.format("link/x")) is not None
     for inside in ("within/x", "missing/x", "and/or", "a/link/x"):
         assert refused(policy, command.format(inside)) is None
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with links that lead out: `link`, and `sub/deep`."""
+    path = tmp_path_factory.mktemp("linked")
+    for name in ("in", "in/sub", "out"):
+        (path / name).mkdir()
+    (path / "out/secret.txt").touch()
+    (path / "in/link").symlink_to("../out")
+    (path / "in/sub/deep").symlink_to("../../out")
+    (path / "in/near").symlink_to("sub")
+    return path / "in"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("ls link", "ls link/", "grep -r s link", "cp -rL link x", "git -C link log", "x;ls link", "li$1nk/x"),
+        *("tar -Clink -cf x .", "tar -xzClink", "--dir=link", "ls --dir=link", "--a=b=link", "x=link make"),
+        *("tar --dir=li'n'k x", "--dir=l*", "--mount=type=bind,src=link"),
+        *("cat l*/secret.txt", "./lin?/x", "./li[n]k/x", "./l*/*", "cat [[:alpha:]]ink/x", "cat [^z]ink/x"),
+        *("cat l*", "cat *", "cp -rL * x", "cat */secret.txt", "cat */*", "cat **/secret.txt", "cat 'li'n?/x"),
+        *("cat @(link)/x", "cat li@(n)k/x", "cat @(a|l@(x|i))nk/x", "cat +(l)ink/x", "cat !(z)/x"),
+        *("cat <l*/secret.txt", "cat sub/../l*/x", "cat li{n,m}?/x", "cat l*k/../x", "cat {root}/l*/x", "{root}/l*/x"),
+        *("cat sub/*/x", "cat s*/d*/x", "cat */deep/x", "cat **/deep/x", "cat n*/deep/x"),
+    ],
+)
+def test_a_link_that_leads_out_is_found_by_its_name_and_by_a_pattern(linked: Path, text: str) -> None:
+    assert refused(ProjectBoundaries([linked]), text.replace("{root}", str(linked))) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("links", "ls linked", "ls near", "cat near/*.py", "ls -l sub", "x=linked", "https://x.org/?q=link"),
+        *("see https://x.org/?q=link ok", "http://x.org/link", "https://x.org/a*b/link?x=1"),
+        *("cat 'l*/x'", "cat \\l\\*/x", "find . -name 'l*'", "cat s*/x", "ls n*"),
+        *("*", "**", "*.ts", "**/*.ts", "sub/**/*.ts", "SELECT * FROM t", "2 * 3", "* item", "**bold** text"),
+        *("why? no", "x[0] = y[1]", "a*b+c*d", "image/*", "def f(*args, **kw)", "(?:a|b)*c"),
+    ],
+)
+def test_other_names_and_patterns_beside_a_link_pass(linked: Path, text: str) -> None:
+    assert refused(ProjectBoundaries([linked]), text) is None
+
+
+def test_patterns_are_looked_for_in_a_bounded_number_of_folders(tmp_path: Path) -> None:
+    for name in range(FOLDERS + 50):
+        (tmp_path / f"d{name}/e").mkdir(parents=True)
+    folders = Folders(tmp_path, lambda _: True)
+    assert not folders.lead_out("**/e*/**/*.py")
+    assert len(folders._listed) == FOLDERS

@@ -20,7 +20,7 @@ import re
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from glob import iglob
 from itertools import islice
 from pathlib import Path, PurePath
@@ -29,6 +29,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from toolfmt.arguments import checked, path_of
 from toolfmt.execution.events import log
 from toolfmt.execution.hooks import Blocked
+from toolfmt.execution.policies.links import Folders, is_pattern
 from toolfmt.execution.policies.policy import Candidate
 from toolfmt.execution.policies.readings import mentioned, readings, without_numbered
 from toolfmt.jsontext import is_array, is_object
@@ -127,23 +128,28 @@ class ProjectBoundaries:
                 return True
             spelled = {*read, *map(without_numbered, read)} if kind == "path" else read  # else a price: `$5/month`
             paths = {path: None for one in spelled for path in _spellings(one, kind)}
-            if kind != "path":
-                paths.update(dict.fromkeys(islice(_mentions(read, self._leaves), MOST_MENTIONS + 1)))
+            folders = Folders(self._base, self._under)
+            found = () if kind == "path" else _mentions(read, partial(self._leaves, folders))
+            mentions = dict.fromkeys(islice(found, MOST_MENTIONS + 1))
+            paths.update(mentions)
             if len(paths) > MOST_MENTIONS + len(read) * 4:
                 return False
-            return all(map(self._under, paths))
+            return all(map(self._under, paths)) and not any(map(folders.lead_out, filter(is_pattern, mentions)))
         except (OSError, RuntimeError, ValueError):  # links in a circle, a drive, a name too long, too many readings
             return False
 
-    def _under(self, path: str) -> bool:
+    def _under(self, path: str | Path) -> bool:
         real = _real(self._base / path)
         return any(real == root or root in real.parents for root in self._roots)
 
-    def _leaves(self, path: str) -> bool:
-        """Whether a relative path of several names, in a folder that is there, is outside."""
-        if "/" not in path[1:] or path[0] in "/\\~" or len(path) > LONGEST or "\0" in path:
+    def _leaves(self, folders: Folders, path: str) -> bool:
+        """Whether a pattern, or a relative path in a folder that is there, is outside."""
+        if path[:1] in {"", "\\", "~"} or not path.strip(".") or len(path) > LONGEST or "\0" in path:
             return False
-        return os.path.lexists((self._base / path).parent) and not self._under(path)
+        if is_pattern(path):
+            return folders.lead_out(path)
+        there = path.rpartition("/")[0] or path
+        return path[0] != "/" and os.path.lexists(self._base / there) and not self._under(path)
 
 
 class _Search(NamedTuple):

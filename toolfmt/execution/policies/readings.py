@@ -34,6 +34,8 @@ from typing import Final
 from unicodedata import category, lookup, normalize
 from urllib.parse import unquote
 
+from toolfmt.execution.policies.links import is_pattern, values, without_choices
+
 _ITEMS: Final = re.compile(r"[\w./~$@%+:\\-]+(?:[,;][\w./~$@%+:\\-]*)+")
 _LINES: Final = re.compile(r"[^\s\"'<>(){}\[\]]+(?:\s*\n\s*[^\s\"'<>(){}\[\]]+)+\s*")
 _SEPARATORS: Final = re.compile(r"[,;:|&<>=@!\"'`(){}\[\]]+")
@@ -78,13 +80,17 @@ def without_numbered(text: str) -> str:
 def mentioned(text: str, exists: Callable[[str], bool], leaves: Callable[[str], bool]) -> Iterator[str]:
     """Yield the parts of a line that are paths.
 
-    `exists` tells whether a folder is on this machine, `leaves` whether a relative path leads out by a link.
+    `exists` tells whether a folder is on this machine, `leaves` whether a path or a pattern leads out by a link.
     """
     if "\n" in text.strip():
         return
     for one in dict.fromkeys((text, without_numbered(text))):
         yield from _in_line(one, exists, leaves)
-        yield from _in_shell(one, exists, leaves)
+        for command in dict.fromkeys((one, without_choices(one))):
+            if any(map(str.isspace, command.strip())):
+                yield from _in_shell(command, exists, leaves)
+            else:
+                yield from _in_word(command, leaves)
 
 
 def _in_line(text: str, exists: Callable[[str], bool], leaves: Callable[[str], bool]) -> Iterator[str]:
@@ -93,37 +99,44 @@ def _in_line(text: str, exists: Callable[[str], bool], leaves: Callable[[str], b
         remote = _URL.match(word) is not None
         for part in word.split(",") if remote else _SEPARATORS.split(word):
             path = _located(part)
-            for one in (path,) if remote else (path, _AFTER_HOST.sub("", path, count=1)):
+            for one in (path,) if remote else (path, _AFTER_HOST.sub("", path, count=1), *values(part)):
                 top = _TOP.match(one)
                 known = top is not None and not _MAGIC.search(top[1]) and exists(f"{os.sep}{top[1]}")
-                if known or _CLIMBS.search(one) or leaves(one):
+                if known or _CLIMBS.search(one) or (not is_pattern(one) and leaves(one)):
                     yield one
+
+
+def _in_word(word: str, leaves: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the paths of a single word, which is no command but may be a pattern of files."""
+    for one in _braces(word):
+        yield from (value for value in values(one) if value.strip("*?") and leaves(value))
+        if _CLIMBS.search(one):
+            yield one
 
 
 def _in_shell(text: str, exists: Callable[[str], bool], leaves: Callable[[str], bool]) -> Iterator[str]:
     """Yield the paths of a command that are seen only as a shell reads it: without quotes, and expanded."""
-    if not any(map(str.isspace, text.strip())):  # a single word is no command, but may be a pattern of files
-        yield from (one for one in _braces(text) if _CLIMBS.search(one) or leaves(one))
-        return
     words = [None, *_shell_words(text), None]
     globs: set[str] = set()
     for before, word, after in zip(words, words[1:], words[2:], strict=False):
         if word is None:
             continue
         plain = _named(_OPTION.sub("", word, count=1))
-        if plain in _TOPS:  # elsewhere, a division or dots in prose
-            if word != plain or after is None or after[0] == "-" or (before or " ")[0] == "-":
+        if plain in _TOPS or not plain.strip("*?"):  # elsewhere, a division, a product or dots in prose
+            argument = word != plain or after is None or after[0] == "-" or (before or " ")[0] == "-"
+            if argument and (plain in _TOPS or leaves(plain)):
                 yield plain
             continue
         for one in _braces(word):
             path = _without_home("/".join(map(_named, one.split("/"))))
             top = _TOP.match(path)
-            if top is not None and _MAGIC.search(top[1]):
+            if top is None:
+                yield from filter(leaves, values(path))
+            elif _MAGIC.search(top[1]):
                 globs.add(top[1])
-                if len(globs) > MOST:
-                    raise TooManyReadingsError("it has too many patterns of names")
-            known = exists(f"{os.sep}{top[1]}") if top is not None else leaves(path)
-            if known or (_CLIMBS.search(path) and path.count("/")):
+            if len(globs) > MOST:
+                raise TooManyReadingsError("it has too many patterns of names")
+            if (top is not None and exists(f"{os.sep}{top[1]}")) or (_CLIMBS.search(path) and "/" in path):
                 yield path
 
 
