@@ -417,3 +417,26 @@ def test_every_public_name_is_there(package: ModuleType) -> None:
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError):
         _ = package.Nothing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"whole": 1e30}, {"/whole": "must be written in digits: as 1e+30 it is too large to be exact"}),
+        ({"some": [1, -1e19]}, {"/some/1": "must be written in digits: as -1e+19 it is too large to be exact"}),
+        ({"real": 10**350}, {"/real": "must be between -1.8e+308 and 1.8e+308"}),
+        ({"real": -(10**350), "whole": 1e300}, {"/real": "must be between", "/whole": "must be written in digits"}),
+        ({"whole": 10**30, "some": [1e15], "real": 10**308}, {}),
+    ],
+    ids=["float", "inner", "long", "both", "fits"],
+)
+def test_a_number_that_is_too_large_for_its_type_is_named_as_such(
+    arguments: dict[str, Any], words: dict[str, str]
+) -> None:
+    def add(whole: int = 0, real: float = 0, some: list[int] | None = None) -> str:
+        return f"{whole} {real} {some}"
+
+    (execution,) = Executor(ToolRegistry([add])).execute_sync([{"name": "add", "arguments": arguments}])
+    assert execution.failure == ("invalid_arguments" if words else None)
+    assert [problem.pointer for problem in execution.problems] == [*words]
+    assert all(text in problem.message for problem, text in zip(execution.problems, words.values(), strict=True))

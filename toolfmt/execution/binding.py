@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import sys
 import weakref
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
@@ -25,6 +26,9 @@ from toolfmt.jsontext import token
 from toolfmt.model import JsonObject, ToolInvocation
 from toolfmt.schema.walk import copied
 from toolfmt.tools.signature import Parameter, Signature, signature
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 
 class Binding:
@@ -81,7 +85,7 @@ class Binding:
             try:
                 bound[name] = copied(value) if adapter is None else adapter.validate_python(copied(value))
             except ValidationError as error:
-                problems += (_problem(name, one["loc"], one["type"], one["msg"]) for one in error.errors())
+                problems += (_problem(name, one) for one in error.errors())
         if problems:
             raise ArgumentsError(self._tool, problems)
         for name, default in self._defaults.items():
@@ -154,5 +158,11 @@ def _is_plain(core: object) -> bool:
     return schema.get("type") in _PLAIN and all(map(_is_plain, inner))
 
 
-def _problem(name: str, location: tuple[int | str, ...], keyword: str, message: str) -> Problem:
-    return Problem("".join(f"/{token(part)}" for part in (name, *location)), keyword, message)
+def _problem(name: str, error: ErrorDetails) -> Problem:
+    keyword, given, message = error["type"], error["input"], error["msg"]
+    # The schema allows both numbers, and pydantic's words are about a text and a type.
+    if keyword == "int_parsing_size" and isinstance(given, float):
+        message = f"must be written in digits: as {given!r} it is too large to be exact"
+    elif keyword == "float_type" and type(given) is int and abs(given) > sys.float_info.max:
+        message = f"must be between {-sys.float_info.max:.2g} and {sys.float_info.max:.2g}"
+    return Problem("".join(f"/{token(part)}" for part in (name, *error["loc"])), keyword, message)
