@@ -166,8 +166,48 @@ def test_a_stop_inside_a_tools_own_group_of_errors_passes_through() -> None:
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, AgentStop])
 def test_who_wants_to_end_the_run_ends_it(error: type[BaseException]) -> None:
+    async def in_loop() -> None:
+        raise error
+
     with pytest.raises(error):
-        one(raiser(error()))
+        one(in_loop)
+
+
+class Interrupting(Exception):  # noqa: N818 - a name for what it does
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (KeyboardInterrupt("enough"), "enough"),
+        (BaseExceptionGroup("some", [ValueError("a"), KeyboardInterrupt(), GeneratorExit()]), "a; KeyboardInterrupt"),
+        (Interrupting(), "<Interrupting without text>"),
+    ],
+    ids=repr,
+)
+def test_an_interrupt_that_a_tool_raises_in_its_thread_is_its_error(error: BaseException, words: str) -> None:
+    def shown(value: int) -> Any:
+        yield value
+        raise error
+
+    registry = ToolRegistry()
+    for name, function in {"raised": raiser(error), "read": shown, "fine": lambda: 1}.items():
+        registry.register(function, name=name)
+    executor = Executor(registry)
+    calls = [call("raised"), call("read", value=1), call("fine")]
+    raised, read, fine = executor.execute_sync(calls)
+    assert [one.failure for one in (raised, read, fine)] == ["raised", "raised", None]
+    assert words in raised.error
+    assert words in read.error
+
+
+def test_a_stop_beside_an_interrupt_ends_the_run() -> None:
+    error = BaseExceptionGroup("some", [KeyboardInterrupt(), AgentStop("enough")])
+    with pytest.raises(AgentStop, match="enough"):
+        one(raiser(error))
 
 
 def test_a_thread_out_of_time_is_abandoned_and_not_heard(hang: threading.Event) -> None:

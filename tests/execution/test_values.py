@@ -10,6 +10,7 @@ import decimal
 import enum
 import fractions
 import math
+import threading
 import uuid
 from collections import ChainMap, OrderedDict, UserList, deque, namedtuple
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -313,6 +314,11 @@ def test_an_interrupt_is_no_text() -> None:
     assert result_of(Stops(SystemExit), "f").content == "<Stops without text>"
     with pytest.raises(KeyboardInterrupt):
         text_of(Stops(KeyboardInterrupt))
+    elsewhere: list[str] = []
+    thread = threading.Thread(target=lambda: elsewhere.append(text_of(Stops(KeyboardInterrupt))))
+    thread.start()
+    thread.join()
+    assert elsewhere == ["<Stops without text>"]  # no Ctrl-C arrives there
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from anyio.lowlevel import current_token
 from toolfmt import jsontext
 from toolfmt.errors import ExecutionError
 from toolfmt.execution.records import AgentStop
-from toolfmt.execution.values import collected, result_of, text_of
+from toolfmt.execution.values import collected, may_be_ctrl_c, result_of, text_of
 from toolfmt.model import ToolResult
 from toolfmt.tools.signature import plain_function
 
@@ -126,9 +126,9 @@ def _repr(error: BaseException) -> str:
     """Return the `repr` of an exception's first argument, which is the text of a KeyError."""
     try:
         return repr(error.args[0]) if error.args else ""
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - foreign `__repr__`
+    except BaseException as own:  # foreign `__repr__`
+        if may_be_ctrl_c(own):
+            raise
         return ""
 
 
@@ -139,7 +139,7 @@ async def _in_loop(call: Callable[[], Any], name: str, limit: int | None) -> Too
 async def _in_thread(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult:
     value = await in_thread(partial(_attempt, call, name, limit))
     if isinstance(value, BaseException):
-        raise value
+        raise _held(value)
     return value if isinstance(value, ToolResult) else await result(await _awaited(value, limit), name, limit)
 
 
@@ -164,10 +164,15 @@ def _attempt(call: Callable[[], Any], name: str, limit: int | None) -> Any:
     try:
         value = call()
         return cast("Any", value) if isinstance(value, (Awaitable, AsyncIterator)) else result_of(value, name, limit)
-    except GeneratorExit as error:  # raised by the tool itself, as nobody closes it here
-        return ExecutionError(error_text(error))
     except BaseException as error:  # noqa: BLE001 - a tool's code
         return error
+
+
+def _held(error: BaseException) -> BaseException:
+    """Make an ordinary error of an end that only a tool itself can raise in a thread: no Ctrl-C arrives in one."""
+    ends = [one for one in leaves(error) if isinstance(one, (AgentStop, GeneratorExit, KeyboardInterrupt))]
+    stop = next((one for one in ends if isinstance(one, AgentStop)), None)
+    return stop or ExecutionError(error_text(error)) if ends else error
 
 
 def _alone(call: Callable[[], Any], name: str, limit: int | None) -> ToolResult | AgentStop | str:
@@ -235,7 +240,7 @@ async def in_thread(function: Callable[[], T]) -> T:
         abandoned = True
         raise
     for error in errors:
-        raise error
+        raise _held(error)
     return values[0]
 
 

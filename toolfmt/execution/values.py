@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -78,11 +79,16 @@ def text_of(value: object) -> str:
     """Return the text of any object, even if its `__str__` fails."""
     try:
         text = str.__str__(str(value))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - foreign `__str__`
+    except BaseException as error:  # foreign `__str__`
+        if may_be_ctrl_c(error):
+            raise
         text = f"<{type(value).__name__} without text>"
     return clean(text)
+
+
+def may_be_ctrl_c(error: BaseException) -> bool:
+    """Whether an exception may come from a person at the keyboard, whose interrupt arrives in the main thread alone."""
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
 def clean(text: str) -> str:
