@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 import runpy
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
+from xml.sax.saxutils import escape
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -30,7 +33,9 @@ from toolfmt.agents.drivers.script import call, final
 from toolfmt.agents.telemetry import traced
 from toolfmt.conversation import CallPart, TextPart
 from toolfmt.errors import UnrepresentableError
-from toolfmt.execution import Approval, Executor
+from toolfmt.execution import Approval, Executor, PolicyError, ToolContext
+from toolfmt.execution.events import PolicyChecked, ToolProgress
+from toolfmt.execution.records import AgentStop
 from toolfmt.mcp import connect
 from toolfmt.tools import Injected
 from toolfmt.transcripts.formats import formats
@@ -164,3 +169,97 @@ def test_no_transcript_of_calls_shows_a_secret() -> None:
             written.append(repr(write_messages(executions, target.name)))
     assert len(written) > 20
     assert not [text for text in (*written, results_text(executions, dialect="hermes")) if shows(text)]
+
+
+WRITERS: dict[str, Callable[[str], str]] = {
+    "plain": lambda text: text,
+    "repr": repr,
+    "repr beside quotes": lambda text: repr(f"it's \"{text}"),
+    "in a repr": lambda text: repr([{"key": text}]),
+    "ascii": ascii,
+    "bytes": lambda text: str(text.encode()),
+    "json": json.dumps,
+    "in json": lambda text: json.dumps({"key": text}, ensure_ascii=False),
+    "html": html.escape,
+    "xml": escape,
+    "address": quote,
+    "whole address": lambda text: quote(text, safe=""),
+    "form": quote_plus,
+}
+CODES: dict[str, Callable[[bytes], str]] = {
+    "base64": lambda data: b64encode(data).decode(),
+    "base64 without padding": lambda data: b64encode(data).decode().rstrip("="),
+    "urlsafe base64": lambda data: urlsafe_b64encode(data).decode(),
+    "urlsafe base64 without padding": lambda data: urlsafe_b64encode(data).decode().rstrip("="),
+    "hex": lambda data: data.hex(),
+    "capital hex": lambda data: data.hex().upper(),
+}
+KEYS = [
+    "sk-0a1b2c",
+    "sk+a/b~=?&1234",
+    "it's<canary>",
+    'a\\"b\\n\nc\\',
+    SECRET,
+    "日本語の鍵です",
+    "\U0001f511 & co",
+    "'\"'\"'\"%25",
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=ascii)
+@pytest.mark.parametrize("outer", WRITERS)
+def test_an_injected_text_is_replaced_however_it_is_written(key: str, outer: str) -> None:
+    def fails(way: str, key: Annotated[str, Injected]) -> None:
+        code = CODES[way](key.encode()) if way in CODES else WRITERS[way](key)
+        raise ValueError(f"<{WRITERS[outer](code)}>")
+
+    def writes(way: str) -> str:
+        """Write what takes the place of the text, with the quotes and braces around it."""
+        return WRITERS[outer]("[injected]" if way in CODES else WRITERS[way]("[injected]"))
+
+    ways = [*WRITERS, *CODES]
+    calls = [ToolInvocation(name="fails", arguments={"way": way}) for way in ways]
+    executions = Executor(ToolRegistry([fails]), inject={"key": key}).execute_sync(calls)
+    for way, execution in zip(ways, executions, strict=True):
+        assert "[injected]" in execution.error, way
+        assert len(execution.error) < len(f"<{writes(way)}>") + 12, f"{way}: {execution.error}"
+
+
+def test_keys_of_an_error_are_replaced_too() -> None:
+    def told(key: Annotated[str, Injected]) -> ToolResult:
+        return ToolResult(name="told", content={key: {f"a {key}": 1}}, is_error=True)
+
+    (execution,) = Executor(ToolRegistry([told]), inject={"key": SECRET}).execute_sync([{"name": "told"}])
+    assert execution.result.content == {"[injected]": {"a [injected]": 1}}
+
+
+def test_no_reason_of_a_run_that_a_tool_stops_shows_a_secret() -> None:
+    def leave(key: Annotated[str, Injected]) -> None:
+        raise AgentStop(f"stop {key}")
+
+    seen: list[object] = []
+    executor = Executor(ToolRegistry([leave]), inject={"key": SECRET})
+    loop = AgentLoop(ScriptedDriver([call("leave", {})]), executor=executor, on_event=seen.append)
+    state = loop.run_sync("Go")
+    assert (state.status, state.reason) == ("stopped", "stop [injected]")
+    assert not [one for one in (*seen, state, json.dumps(state.to_json())) if shows(repr(one))]
+    with pytest.raises(AgentStop) as stop:
+        executor.execute_sync([{"name": "leave"}])
+    assert (str(stop.value), stop.value.reason) == (f"stop {SECRET}", "stop [injected]")
+
+
+def test_no_progress_and_no_verdict_shows_a_secret() -> None:
+    def work(context: ToolContext, key: Annotated[str, Injected]) -> str:
+        context.tell(1, message=f"at http://host/?key={quote(key)}")
+        return "done"
+
+    def never(*_: object) -> None:
+        raise PolicyError(f"not with {SECRET}")
+
+    seen: list[Any] = []
+    how: dict[str, Any] = {"inject": {"key": SECRET}, "on_event": seen.append}
+    Executor(ToolRegistry([work]), **how).execute_sync([{"name": "work"}])
+    Executor(ToolRegistry([work]), policies=[never], **how).execute_sync([{"name": "work"}])
+    assert [one.message for one in seen if isinstance(one, ToolProgress)] == ["at http://host/?key=[injected]"]
+    assert [one.error for one in seen if isinstance(one, PolicyChecked)] == ["not with [injected]"]
+    assert not [one for one in seen if shows(repr(one))]

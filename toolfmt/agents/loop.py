@@ -271,7 +271,7 @@ class AgentLoop:
             after = await self._driver.step(state, runtime)
             _check(after, number, self._driver)
         except AgentStop as stop:
-            after = state.with_step(Step(halt=str(stop)))
+            after = state.with_step(Step(halt=stop.reason))
         except Exception as error:  # noqa: BLE001 - anybody's driver, model and tools
             after = state.with_step(Step(errors=(_described(error),)))
         for guard in guards:

@@ -150,9 +150,9 @@ class Runtime:
         try:
             return Outcome(tuple(await self.executor.execute(wanted, state=state, agent=state.agent or "")))
         except NotStored as stop:
-            return Outcome(stop.executions, errors=(str(stop),))
+            return Outcome(stop.executions, errors=(stop.reason,))
         except AgentStop as stop:
-            return Outcome(stop.executions, halt=str(stop))
+            return Outcome(stop.executions, halt=stop.reason)
         except ToolCallError as error:
             return Outcome(error.executions, errors=(str(error),))
         finally:

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from toolfmt.conversation import Transcript
 from toolfmt.events import CallFailed, Event
+from toolfmt.execution.masking import masked_text
 from toolfmt.execution.records import ToolExecution
 from toolfmt.model import JsonObject, ToolInvocation
 from toolfmt.transcripts.answering.answer_info import AnswerInfo
@@ -214,8 +215,9 @@ class Listeners:
 class Progress:
     """Passes on the progress of a call from its start to its end."""
 
-    def __init__(self, listeners: Listeners, execution: str) -> None:
+    def __init__(self, listeners: Listeners, execution: str, inject: Mapping[str, object]) -> None:
         self._listeners = listeners
+        self._inject = inject
         self._execution = execution
         self._call: ToolInvocation | None = None
 
@@ -230,7 +232,8 @@ class Progress:
             self._listeners(event)
 
     def __call__(self, progress: float | None, total: float | None, message: str) -> None:
-        """Report progress."""
+        """Report progress; texts of injected values are replaced in the message."""
+        message = masked_text(message, self._inject.values())
         with self._listeners.lock:
             if self._call is not None:
                 self._listeners(ToolProgress(now(), self._call, self._execution, progress, total, message))

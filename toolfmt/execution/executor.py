@@ -23,6 +23,7 @@ from toolfmt.errors import some, warn
 from toolfmt.execution.contracts import ALONE, CallTurn, ToolServer, current
 from toolfmt.execution.events import ExecutionEvent, Listener, Listeners
 from toolfmt.execution.hooks import AfterHook, BeforeHook, Blocked, Guard, ToolContext, check_listener, takes
+from toolfmt.execution.masking import masked_text
 from toolfmt.execution.pipeline import CallInProgress, Pipeline, RunStop, Settings
 from toolfmt.execution.policies.dangerous import CertaintyPolicy, ProvenancePolicy
 from toolfmt.execution.policies.policy import (
@@ -36,7 +37,7 @@ from toolfmt.execution.policies.policy import (
 from toolfmt.execution.records import AgentStop, ToolCallError, ToolExecution
 from toolfmt.execution.resolving import LOCAL, Resolver, check_limit
 from toolfmt.execution.running import check_seconds
-from toolfmt.execution.values import LONGEST
+from toolfmt.execution.values import LONGEST, text_of
 from toolfmt.ids import IdPolicy, assign
 from toolfmt.model import CallProvenance, ToolDefinition, ToolInvocation
 from toolfmt.rendering import records
@@ -159,6 +160,7 @@ class Executor:
             executions = _complete(pipeline, entries)
             if isinstance(cause, AgentStop):
                 cause.executions = tuple(executions)
+                cause.reason = masked_text(text_of(cause), self.inject.values())
             raise cause from None
         except BaseException:
             _complete(pipeline, entries)

@@ -20,7 +20,7 @@ from toolfmt import jsontext
 from toolfmt.errors import DeferredCall, ExecutionError, Problem, ToolTimeoutError
 from toolfmt.execution import events, hooks
 from toolfmt.execution.binding import own_copy
-from toolfmt.execution.masking import masked
+from toolfmt.execution.masking import masked_text
 from toolfmt.execution.policies.policy import BEFORE_RESOLVED, BEFORE_STRUCTURE, PATIENT, Candidate, Policy
 from toolfmt.execution.records import AgentStop, FailureKind, PolicyError, ToolExecution
 from toolfmt.execution.resolving import Prepared, ResolvedTool, Resolver, UnrunnableError
@@ -96,7 +96,8 @@ class Pipeline:
         own = call.model_copy(update={"arguments": {}, "raw_arguments": None}) if deep else own_copy(call)
         if call.agent is None and self._agent:
             own = own.model_copy(update={"agent": self._agent})
-        entry = CallInProgress(own, id, events.now(), events.Progress(self._emit, id), approved=approved)
+        progress = events.Progress(self._emit, id, self._settings.resolver.inject)
+        entry = CallInProgress(own, id, events.now(), progress, approved=approved)
         if deep:
             reason = f"the arguments of {call.name!r} are nested too deeply: at most {jsontext.MAX_NESTING} levels"
             self.block(entry, hooks.Blocked(reason, "invalid_arguments"))
@@ -190,7 +191,7 @@ class Pipeline:
             name, limit = f"the policy {policy.step}", None if policy.step in PATIENT else seconds
             blocked = _verdict(name, await self._ask(entry, name, limit, policy.check, candidate))
             if blocked is not None or policy not in self._settings.unlisted:
-                message = blocked.message if blocked is not None else ""
+                message = self._masked(blocked.message) if blocked is not None else ""
                 self._emit(events.PolicyChecked(events.now(), entry.call, policy.step, message))
             if blocked is not None:
                 return blocked
@@ -335,8 +336,11 @@ class Pipeline:
 
     def _error(self, call: ToolInvocation, message: str) -> ToolResult:
         resolver = self._settings.resolver
-        content = cut(masked(clean(message), resolver.inject.values()), resolver.result_limit)
+        content = cut(self._masked(message), resolver.result_limit)
         return hooks.addressed(ToolResult(name=call.name, content=content, is_error=True), call)
+
+    def _masked(self, message: str) -> str:
+        return masked_text(clean(message), self._settings.resolver.inject.values())
 
     def _notify_guards(self, execution: ToolExecution) -> None:
         for guard in self._settings.guards:

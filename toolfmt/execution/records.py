@@ -127,8 +127,12 @@ class PolicyError(ExecutionError):
 class AgentStop(ToolFmtError):  # noqa: N818 - nothing is wrong
     """Raised by a tool or a hook to end the run; the executor does not catch it."""
 
+    reason: str = ""
+    """Why the run ends; the executor replaces the texts of injected values in it."""
+
     def __init__(self, reason: str = "") -> None:
         """`reason` says why the run ends."""
         super().__init__(reason)
+        self.reason = reason
         self.executions: tuple[ToolExecution, ...] = ()
         """The records of all calls of the turn; set by the executor on the way."""
