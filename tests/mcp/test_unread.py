@@ -29,6 +29,15 @@ UNREAD: dict[str, Any] = {
     "description": {"name": "b", "description": HALF, "inputSchema": SCHEMA},
     "schema": {"name": "c", "inputSchema": {**SCHEMA, "properties": {"x": {"enum": ["\\", f"\\{HALF}\n"]}}}},
     "key": {"name": "d", "inputSchema": {**SCHEMA, "properties": {HALF: {}}}},
+    "key of a schema's data": {"name": "j", "inputSchema": {**SCHEMA, "default": {f"x{HALF}": 1}}},
+    "no number": {"name": "k", "inputSchema": {**SCHEMA, "properties": {"x": {"default": float("nan")}}}},
+    "no number of output": {"name": "l", "inputSchema": SCHEMA, "outputSchema": {**SCHEMA, "default": -float("inf")}},
+    "pattern": {"name": "m", "inputSchema": {**SCHEMA, "properties": {"x": {"pattern": "("}}}},
+    "keys' pattern": {"name": "n", "inputSchema": {**SCHEMA, "patternProperties": {"[": {}}}},
+    "large pattern": {
+        "name": "o",
+        "inputSchema": {**SCHEMA, "properties": {"x": {"pattern": "((a{1000}){1000}){1000}"}}},
+    },
     "a number": {"name": 3, "inputSchema": SCHEMA},
     "no name": {"inputSchema": SCHEMA},
     "no schema": {"name": "e"},
@@ -144,6 +153,11 @@ def test_one_tool_or_result_that_cannot_be_read_costs_only_itself(target: Target
             said = [str(one.message) for one in warned if "left out" in str(one.message)]
             assert len(said) == len(UNREAD)
             assert all("'odd': a tool is left out: " in one for one in said)
+            assert not any("codec" in one for one in said)
+            assert sum("the text holds a lone surrogate" in one for one in said) == 5
+            assert sum("is not a JSON number" in one for one in said) == 2
+            assert sum("must be a valid regex" in one for one in said) == 2
+            assert sum("is too large: shorten its repetitions" in one for one in said) == 1
             names = [one.get("name") for one in UNREAD.values() if isinstance(one, dict)]
             for name in (one for one in names if isinstance(one, str)):
                 assert any(repr(name.replace(HALF, "\ud800")) in one for one in said)
@@ -163,9 +177,37 @@ def test_one_tool_or_result_that_cannot_be_read_costs_only_itself(target: Target
     anyio.run(run)
 
 
+DEEP = f'{{"type": "object", "default": {"[" * 5_000}{"]" * 5_000}}}'
+LONG = f'{{"type": "object", "maximum": {"9" * 5_000}}}'
+TOOLS = '{"jsonrpc": "2.0", "id": IDENT, "result": {"tools": [{"name": "a", "inputSchema": SCHEMA}]}}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        TOOLS.replace("SCHEMA", DEEP),
+        TOOLS.replace("SCHEMA", LONG),
+        TOOLS[:40],
+        TOOLS.replace("2.0", "1.0"),
+        TOOLS.replace("IDENT", "9999"),
+        '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}}',
+    ],
+    ids=range(6),
+)
+@pytest.mark.anyio
+async def test_a_list_that_cannot_be_read_ends_the_start_before_its_time(raw: Any, line: str) -> None:
+    opening = connect(raw(json.dumps({"lists": [], "listed": [line]})), name="raw", patience=600)
+    with anyio.fail_after(60), pytest.raises(ServerError, match="'raw': it sent an invalid message: "):
+        await opening.__aenter__()
+
+
+HELD_BY_OBJECTS = {"description": "/description", "pattern": "/properties/x/pattern"}
+"""The place of what is wrong with tools that objects of the SDK can hold."""
+
+
 def test_of_a_server_in_this_process_too() -> None:
     async def listed(_: Any, __: Any) -> types.ListToolsResult:
-        tools = [GOOD[0], UNREAD["description"], GOOD[1]]
+        tools = [GOOD[0], *(UNREAD[one] for one in HELD_BY_OBJECTS), GOOD[1]]
         return types.ListToolsResult(tools=[types.Tool.model_validate(one) for one in tools])
 
     async def called(_: Any, __: Any) -> types.CallToolResult:
@@ -177,8 +219,13 @@ def test_of_a_server_in_this_process_too() -> None:
             with pytest.warns(UserWarning, match="a lone surrogate"):
                 assert (await server.call(ToolInvocation(name="last"))).content == "x\ufffdy"
 
-    with pytest.warns(UserWarning, match="'odd': a tool is left out: 'b': JSON cannot hold the value at /description"):
+    with pytest.warns(UserWarning, match="'odd': a tool is left out: ") as warned:
         anyio.run(run)
+    said = [text for one in warned if "left out" in (text := str(one.message))]
+    assert len(said) == len(HELD_BY_OBJECTS)
+    for text, (at, place) in zip(said, HELD_BY_OBJECTS.items(), strict=True):
+        assert f"{UNREAD[at]['name']!r}" in text
+        assert f" at {place}: " in text
 
 
 PARTS = [r"\\", r"\ud83d", r"\uDE00", r"\uD800", r"\n", "u", "d83d", "a", r"\u0041", r"\"", "é", "\U0001f600"]

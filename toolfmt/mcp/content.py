@@ -22,7 +22,7 @@ from toolfmt.conversation import Content, JsonPart, MediaPart, OpaquePart, Resul
 from toolfmt.errors import SchemaError, warn
 from toolfmt.jsontext import is_array, is_object
 from toolfmt.model import JsonObject, JsonValue, Media, ToolDefinition, ToolInvocation, ToolResult
-from toolfmt.schema import inline_refs, problems
+from toolfmt.schema import Validator, inline_refs, problems
 from toolfmt.tools import tool
 from toolfmt.transcripts.parts import mcp_content
 from toolfmt.transcripts.parts.mcp_content import read_result
@@ -79,6 +79,7 @@ def _read_tool(server: str, name: str, listed: types.Tool, inject: Collection[st
         inline_refs(definition.parameters)  # else one tool would stop every manifest
     except SchemaError as error:
         raise SchemaError(f"{name!r}: {error}") from None
+    Validator(definition)  # else every call would fail, whatever the model does
     if _dangerous(item.get("annotations")):
         definition = definition.model_copy(update={"metadata": {**definition.metadata, "dangerous": True}})
     output = item.get("outputSchema")

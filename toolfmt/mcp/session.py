@@ -73,7 +73,7 @@ class Session:
 
         Raises `ServerError` without a connection within `patience` seconds.
         """
-        scope = CancelScope(deadline=current_time() + patience)
+        self._trace.start = scope = CancelScope(deadline=current_time() + patience)
         try:
             with scope:
                 made = Client(
@@ -86,6 +86,7 @@ class Session:
                     if client.server_capabilities.tools is not None:
                         await self._list(client)
                     self._client = client
+                    self._trace.start = None
                     scope.deadline = float("inf")
                     task_status.started(self)
                     await self._stay(client, patience)
@@ -95,7 +96,7 @@ class Session:
             self.closed.set()
             self._trace.ended.set()
         if self._client is None:
-            late = f"no answer within {patience:g} s" if scope.cancelled_caught else ""
+            late = f"no answer within {patience:g} s" if current_time() >= scope.deadline else ""
             raise self._error(late)
 
     def end(self) -> None:
@@ -141,9 +142,10 @@ class Session:
         if isinstance(message, types.ToolListChangedNotification):
             self._changed.set()
         elif isinstance(message, Exception):
-            self._trace.noise = str(message)[:REASON]
             if isinstance(message, ValidationError) and _was_message(message):
-                self.end()  # it may be the answer that a call waits for
+                self._trace.broke(str(message)[:REASON])
+            else:
+                self._trace.noise = str(message)[:REASON]
 
     async def _listen(self, client: Client) -> None:
         """Subscribe to changes, which newer servers require."""

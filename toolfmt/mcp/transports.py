@@ -36,7 +36,9 @@ from mcp.types.methods import validate_server_result
 from mcp.types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
+from toolfmt import jsontext
 from toolfmt.arguments import checked
+from toolfmt.errors import UnrepresentableError
 from toolfmt.jsontext import JsonObject, is_array
 from toolfmt.mcp import bounded
 from toolfmt.mcp.streams import Receiving, Sending
@@ -83,6 +85,15 @@ class Trace:
         """Input that was not a message of the protocol."""
         self.unread: list[str] = []
         """Tools of a list that cannot be read, each with the reason."""
+        self.start: anyio.CancelScope | None = None
+        """The scope of the start while it runs."""
+
+    def broke(self, noise: str) -> None:
+        """End the connection at input that may be the answer which a request waits for."""
+        self.noise = noise
+        self.ended.set()
+        if self.start is not None:
+            self.start.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,23 +246,29 @@ class _Watched(Receiving):
                 self._trace.unread += wrong.values()
         if isinstance(answer, JSONRPCResponse | JSONRPCError) and str(answer.id) not in self._writer.sent:
             # The call that it was meant for would wait until its time is over.
-            self._trace.noise = f"an answer with the id {answer.id!r}, which no request has"
-            self._trace.ended.set()
+            self._trace.broke(f"an answer with the id {answer.id!r}, which no request has")
         return item
 
 
 def _wrong_tools(result: JsonObject) -> dict[int, str]:
     """Return the places of the tools that a list cannot have, each with the reason."""
     version = LATEST_MODERN_VERSION if "resultType" in result else LATEST_HANDSHAKE_VERSION
+    tools = result["tools"]
+    names = [repr(word(tool, "name") or f"the one at {at}") for at, tool in enumerate(tools)]
     found: dict[int, str] = {}
-    try:
-        validate_server_result("tools/list", version, result)
+    for at, tool in enumerate(tools):
+        try:
+            jsontext.dumps(tool)
+        except UnrepresentableError as wrong:
+            found[at] = f"{names[at]}: {wrong}"
+    try:  # of these tools, the SDK's check may raise an error that names no place
+        readable = [None if at in found else tool for at, tool in enumerate(tools)]
+        validate_server_result("tools/list", version, {**result, "tools": readable})
     except ValidationError as error:
         for one in error.errors():
             match one["loc"]:
                 case ("tools", int(at), *field):
-                    name = word(result["tools"][at], "name") or f"the one at {at}"
-                    found.setdefault(at, ": ".join(filter(None, (repr(name), "/".join(map(str, field)), one["msg"]))))
+                    found.setdefault(at, ": ".join(filter(None, (names[at], "/".join(map(str, field)), one["msg"]))))
                 case _:
                     pass  # the SDK says what is wrong
     return found

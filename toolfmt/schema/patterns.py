@@ -19,7 +19,7 @@ _CATEGORY: Final = 250
 _NEGATED: Final = 8
 _PART: Final = re.compile(
     r"(?P<set>\[(?:\\[\s\S]|[^\]\\]){0,200}+\])|\\[pP](?:\{[^{}]{0,64}\})?|\\[\s\S]"
-    r"|\{(?P<least>\d{1,9})(?:,(?P<most>\d{0,9}))?\}|[\s\S]"
+    r"|\{(?P<least>\d{1,19})(?:,(?P<most>\d{0,19}))?\}|[\s\S]"
 )
 _CATEGORIES: Final = re.compile(r"\\[pP]")
 

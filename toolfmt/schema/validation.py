@@ -22,6 +22,7 @@ from toolfmt.errors import Problem, SchemaError, UnresolvableReferenceError
 from toolfmt.jsontext import token
 from toolfmt.model import JsonObject, ToolDefinition
 from toolfmt.schema.costs import BACKTRACKED
+from toolfmt.schema.patterns import MOST, compile_time
 from toolfmt.schema.places import kind_of, reach
 from toolfmt.schema.refs import inline_refs
 from toolfmt.schema.spelling import modernise
@@ -191,6 +192,9 @@ def _invalid(name: str, schema: JsonObject, error: Any) -> SchemaError:
         return SchemaError(
             f"the schema of tool {name!r}, at {problem.pointer}: {error.instance!r} is not a JSON Schema type"
         )
+    if problem.keyword == "format" and error.kind.format == "regex" and compile_time(str(error.instance)) == MOST:
+        large = f"the pattern {_short(str(error.instance))} is too large: shorten its repetitions"
+        return SchemaError(f"the schema of tool {name!r}, at {problem.pointer}: {large}")
     return SchemaError(f"the schema of tool {name!r}, at {problem.pointer or '/'}: {problem.message}")
 
 

@@ -4,7 +4,7 @@
 
 Page after page of `lists` answers the requests for tools. `result` or `error` answers all calls; with `dies`, that
 many calls remain without an answer, and then the program ends; with `lines`, each call is answered by these, whatever
-they are, with the request's id for `IDENT`.
+they are, with the request's id for `IDENT`; with `listed`, the request for tools is.
 """
 
 from __future__ import annotations
@@ -16,6 +16,11 @@ from typing import Any
 reported: dict[str, Any] = json.loads(sys.argv[1])
 lists = [*reported["lists"]]
 dies = reported.get("dies", 0)
+
+
+def say_lines(ident: Any, lines: list[str]) -> None:
+    sys.stdout.write("".join(f"{one}\n".replace("IDENT", json.dumps(ident)) for one in lines))
+    sys.stdout.flush()
 
 
 def say(**message: Any) -> None:
@@ -32,6 +37,8 @@ for line in sys.stdin:
             server = {"name": "raw", "version": "1"}
             result = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": server}
             say(id=ident, result=result)
+        case "tools/list" if "listed" in reported:
+            say_lines(ident, reported["listed"])
         case "tools/list":
             say(id=ident, result=lists[0] if len(lists) == 1 else lists.pop(0))
         case "tools/call" if dies:
@@ -39,8 +46,7 @@ for line in sys.stdin:
             if not dies:
                 sys.exit("the last words")
         case "tools/call" if "lines" in reported:
-            sys.stdout.write("".join(f"{one}\n".replace("IDENT", json.dumps(ident)) for one in reported["lines"]))
-            sys.stdout.flush()
+            say_lines(ident, reported["lines"])
         case "tools/call" if "error" in reported:
             say(id=ident, error=reported["error"])
         case "tools/call":
