@@ -325,8 +325,7 @@ class TextRequest:
 
     def _settled(self, events: list[Event], *, cut: bool) -> list[Event]:
         self.note(events)
-        calls = [event.call for event in events if isinstance(event, CallEnd)]
-        for call in calls:
+        for call in (calls := [event.call for event in events if isinstance(event, CallEnd)]):
             self.check(call)
         return events if calls else self.finished(events, cut=cut)
 
