@@ -12,7 +12,7 @@ It follows the text, so that the result does not depend on chunking.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from toolfmt.parsers.scanning.cursor import WHITE
@@ -246,7 +246,7 @@ class Surroundings:
         return block or bool(self._code and not self.fresh)
 
 
-@cache
+@lru_cache(maxsize=64)
 def closing(closer: str) -> re.Pattern[str]:
     """Return a pattern for what closes a quotation: as many marks of code, or any of the quotation marks."""
     return re.compile(re.escape(closer) if closer[0] in "`~" else f"[{closer}]")
