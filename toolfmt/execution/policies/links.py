@@ -19,7 +19,7 @@ FOLDERS: Final = 200
 ENTRIES: Final = 4000
 """Entries of one folder that are looked at."""
 _SIGNS: Final = re.compile(r"[*?\[]")
-_CLASS: Final = re.compile(r"\[[^\]/]*\[[:.=][^\]/]*\](?:[^\]/]*\[[:.=][^\]/]*\])*[^\]/]*\]")
+_CLASS: Final = re.compile(r"\[[^\[\]/]*+(?:\[[:.=][^\[\]/]*+\][^\[\]/]*+)++\]")
 """Brackets with a class of characters in them, as `[[:alpha:]]`: any character here."""
 _CHOICE: Final = re.compile(r"[@?*+!]\([^()\s]*\)")
 """A pattern of bash's `extglob`."""
