@@ -673,3 +673,13 @@ def test_patterns_are_looked_for_in_a_bounded_number_of_folders(tmp_path: Path) 
     folders = Folders(tmp_path, lambda _: True)
     assert not folders.lead_out("**/e*/**/*.py")
     assert len(folders._listed) == FOLDERS
+
+
+def test_patterns_that_reach_a_folder_in_many_ways_look_at_it_once(tmp_path: Path) -> None:
+    folder = tmp_path
+    for depth in range(20):
+        folder /= f"d{depth}"
+    folder.mkdir(parents=True)
+    folders = Folders(tmp_path, lambda _: True)
+    pattern = "/".join(["**"] * 12 + ["x"])
+    assert steps(lambda: folders.lead_out(pattern)) < 50_000  # a visit for each way there would take millions

@@ -81,17 +81,18 @@ class Folders:
             if any(entry.is_outside and _goes_on(entry.path, name, names[at:]) for entry in reached):
                 return True
             zero = places if name == "**" else []
-            places = [*zero, *(entry.path for entry in reached if not entry.is_outside)]
+            places = list(dict.fromkeys([*zero, *(entry.path for entry in reached if not entry.is_outside)]))
         return False
 
     def _matching(self, places: list[Path], pattern: str) -> Iterator[_Entry]:
         matches = re.compile(translate(_CLASS.sub("?", pattern).replace("[^", "[!"))).match
-        pending = list(places)
+        pending, seen = list(places), set(places)  # each once, though `**/**` reaches it in many ways
         for place in pending:
             for entry in self._entries(place):
                 if matches(entry.name) and (entry.name[0] != "." or pattern[0] == "."):
                     yield entry
-                    if pattern == "**" and not entry.is_link:
+                    if pattern == "**" and not entry.is_link and entry.path not in seen:
+                        seen.add(entry.path)
                         pending.append(entry.path)
 
     def _entries(self, folder: Path) -> list[_Entry]:
